@@ -29,7 +29,7 @@
 use alloc::vec::Vec;
 
 use crate::flow_control::Downstream;
-use crate::id::{Class, FlowId, NodeId, PortId};
+use crate::id::{Class, FlowId, NodeId, PortId, QueueId};
 use crate::switch::Switch;
 use crate::unit::{Bytes, Time};
 
@@ -266,7 +266,7 @@ impl Detector {
         let (node, class) = (far_node(network, queue), queue.class);
         let stuck = |port, class| self.is_alive(network, EgressQueue { node, port, class });
         if switch.memory().is_some() {
-            return switch.keeps_paused((ingress, class), network.in_flight(queue), stuck);
+            return switch.keeps_paused(ingress, class, network.in_flight(queue), stuck);
         }
         let kept = switch.kept(ingress, class, stuck);
         let charge = switch.port(ingress).charge(class, head);
@@ -308,8 +308,8 @@ impl Detector {
                 far_switch(network, *queue).expect("a kept queue faces a switch");
             let is_shared = switch.memory().is_some();
             switch.for_each_waiting(|from, to, packet| {
-                let is_from = from == (ingress, queue.class) || is_shared;
-                if is_from && to == (next.port, next.class) {
+                let is_from = from == QueueId { port: ingress, class: queue.class } || is_shared;
+                if is_from && (to.port, to.class) == (next.port, next.class) {
                     flows.extend(network.flow(far_node(network, *queue), *packet));
                 }
             });
@@ -334,15 +334,6 @@ pub fn is_deadlocked(now: Time, network: &impl Network) -> bool {
     detector.found.iter().any(|vertex| vertex.alive)
 }
 
-/// The ports and classes that packets which came in `class` may wait for.
-fn queues_after<P: Copy>(
-    switch: &Switch<P>,
-    class: Class,
-) -> impl Iterator<Item = (PortId, Class)> + '_ {
-    let ports = (0..switch.port_count()).map(|port| PortId(port as u16));
-    ports.flat_map(move |port| switch.leaving_classes(class).map(move |class| (port, class)))
-}
-
 /// Calls `visit` with every queue that keeps bytes on the strength of which `queue` may be blocked.
 fn for_each_awaited(
     network: &impl Network,
@@ -354,10 +345,10 @@ fn for_each_awaited(
     };
     let node = far_node(network, queue);
     if switch.memory().is_none() {
-        let from = (ingress, queue.class);
-        for (port, class) in queues_after(switch, queue.class) {
-            if switch.waiting(from, (port, class)) > Bytes::ZERO {
-                visit(EgressQueue { node, port, class });
+        let from = QueueId { port: ingress, class: queue.class };
+        for to in switch.queues_after(queue.class) {
+            if switch.waiting(from, to) > Bytes::ZERO {
+                visit(EgressQueue { node, port: to.port, class: to.class });
             }
         }
         return;

@@ -176,7 +176,7 @@ impl Host {
     /// The packet that was taken out says something to the source of `flow`; whether that has
     /// nothing to do any more now that it knows.
     pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) -> bool {
-        self.handle_telemetry(now, flow, (feedback, &[]))
+        self.handle_telemetry(now, flow, feedback, &[])
     }
 
     /// The same, with what the packet that it is about has collected on its way.
@@ -184,7 +184,8 @@ impl Host {
         &mut self,
         now: Time,
         flow: FlowId,
-        (feedback, hops): (Feedback, &[Hop]),
+        feedback: Feedback,
+        hops: &[Hop],
     ) -> bool {
         // A flow that has sent everything has nothing to change.
         let Some(sending) = self.senders.get_mut(flow) else {
@@ -224,12 +225,12 @@ impl Host {
                         self.arm_sender(flow);
                     }
                 }
-                Timer::Notification(flow) => self.handle_notification(now, (flow, due)),
+                Timer::Notification(flow) => self.handle_notification(now, flow, due),
             }
         }
     }
 
-    fn handle_notification(&mut self, now: Time, (flow, due): (FlowId, Time)) {
+    fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) {
         let Ok(place) = self.listener(flow) else {
             return;
         };
@@ -296,7 +297,7 @@ impl Host {
                 self.answers[class.index()].pop_front();
                 self.answer_count -= 1;
                 let packet = Outgoing::Answer { flow, feedback };
-                return Some(self.transmit(now, packet, (class, self.sizes.of(feedback))));
+                return Some(self.transmit(now, packet, class, self.sizes.of(feedback)));
             }
             Err(time) => time,
         };
@@ -349,7 +350,7 @@ impl Host {
                 self.timers.push(Reverse((due, timer)));
             }
             self.senders.pass(step);
-            return Some(self.transmit(now, packet, (class, size)));
+            return Some(self.transmit(now, packet, class, size));
         }
         None
     }
@@ -358,7 +359,8 @@ impl Host {
         &mut self,
         now: Time,
         packet: Outgoing,
-        (class, size): (Class, Bytes),
+        class: Class,
+        size: Bytes,
     ) -> Transmit<Outgoing> {
         self.busy = true;
         self.is_stale = true;

@@ -12,6 +12,15 @@ pub struct PortId(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class(pub u8);
 
+/// One class of one port: the counter of an ingress or the queue of an egress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QueueId {
+    /// The port of the switch.
+    pub port: PortId,
+    /// The class of its packets.
+    pub class: Class,
+}
+
 /// A flow, numbered in the canonical order of the scenario's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);

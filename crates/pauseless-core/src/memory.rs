@@ -151,10 +151,8 @@ impl Alpha {
 impl SharedConfig {
     /// All of it: what is reserved, what is shared and the headroom.
     pub fn total(&self) -> Bytes {
-        let sum = |sum: Bytes, bytes: Bytes| sum + bytes;
-        let reserves = self.lanes.iter().map(|lane| lane.reserve);
-        let partitions = self.partitions.iter().copied();
-        reserves.chain(partitions).fold(self.pool, sum) + self.headroom()
+        let reserves: Bytes = self.lanes.iter().map(|lane| lane.reserve).sum();
+        self.pool + reserves + self.dedicated() + self.headroom()
     }
 
     /// The sizes of its parts.
@@ -165,9 +163,7 @@ impl SharedConfig {
     /// What is kept for headroom.
     pub fn headroom(&self) -> Bytes {
         match self.headroom {
-            HeadroomPool::Class => {
-                self.lanes.iter().fold(Bytes::ZERO, |sum, lane| sum + lane.headroom)
-            }
+            HeadroomPool::Class => self.lanes.iter().map(|lane| lane.headroom).sum(),
             HeadroomPool::Port(size) => size * self.port_count() as u64,
             HeadroomPool::Switch(size) => size,
         }
@@ -175,8 +171,7 @@ impl SharedConfig {
 
     /// What the classes have of their own.
     fn dedicated(&self) -> Bytes {
-        let sizes = self.partitions.iter();
-        sizes.fold(Bytes::ZERO, |sum, size| sum + *size)
+        self.partitions.iter().copied().sum()
     }
 
     fn port_count(&self) -> usize {
@@ -203,7 +198,7 @@ struct Usage {
 impl Usage {
     /// The bytes of `lane` beside headroom were `from` and are `to`.
     #[inline]
-    fn move_lane(&mut self, config: &SharedConfig, lane: usize, (from, to): (Bytes, Bytes)) {
+    fn move_lane(&mut self, config: &SharedConfig, lane: usize, from: Bytes, to: Bytes) {
         let class = config.class_of(lane);
         let (own, from, to) = match config.partitions.get(class) {
             None => (config.lanes[lane].reserve, from, to),
@@ -313,7 +308,7 @@ impl Memory {
         let Lane { inside, .. } = self.lanes[at];
         let config = &self.config;
         let mut usage = self.usage;
-        usage.move_lane(config, at, (inside, inside + size));
+        usage.move_lane(config, at, inside, inside + size);
         let shared = (inside + size).saturating_sub(config.lanes[at].reserve);
         let threshold = self.usage.threshold(config, at);
         let is_within = shared <= threshold || shared == Bytes::ZERO;
@@ -374,7 +369,7 @@ impl Memory {
         let Lane { inside, headroom } = self.lanes[at];
         let from_headroom = size.min(headroom);
         let rest = size - from_headroom;
-        self.usage.move_lane(&self.config, at, (inside, inside - rest));
+        self.usage.move_lane(&self.config, at, inside, inside - rest);
         self.lanes[at] = Lane { inside: inside - rest, headroom: headroom - from_headroom };
         self.headroom -= from_headroom;
         if let Some(used) = self.by_port.get_mut(port.index()) {
@@ -452,7 +447,8 @@ impl Memory {
     /// must be enough, and then all that is kept is counted in the pool.
     pub fn keeps_paused(
         &self,
-        (port, class): (PortId, Class),
+        port: PortId,
+        class: Class,
         in_flight: Bytes,
         kept: impl Fn(PortId, Class) -> Bytes,
     ) -> bool {
@@ -468,12 +464,12 @@ impl Memory {
                     return true;
                 }
                 shared = kept.saturating_sub(self.config.lanes[at].reserve);
-                usage.move_lane(&self.config, at, (Bytes::ZERO, kept));
+                usage.move_lane(&self.config, at, Bytes::ZERO, kept);
                 continue;
             }
             let inside = lane.inside + lane.headroom.min(leaving);
             let inside = inside.saturating_sub(leaving);
-            usage.move_lane(&self.config, at, (Bytes::ZERO, inside));
+            usage.move_lane(&self.config, at, Bytes::ZERO, inside);
         }
         !self.is_low(own, shared, usage.threshold(&self.config, own))
     }

@@ -43,7 +43,8 @@ impl ClassScheduler {
     /// A scheduler that has served nobody, for so many ports and classes.
     pub fn new(
         scheduler: Scheduler,
-        (port_count, class_count): (usize, usize),
+        port_count: usize,
+        class_count: usize,
         seed: u64,
     ) -> ClassScheduler {
         let (weighted, turns, random) = match scheduler {
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn strict_serves_the_highest_open_class() {
-        let mut scheduler = ClassScheduler::new(Scheduler::Strict, (1, 8), 0);
+        let mut scheduler = ClassScheduler::new(Scheduler::Strict, 1, 8, 0);
         assert_eq!(scheduler.choose(PortId(0), 0b0000_1011, &FRAME), Some(Class(3)));
         assert_eq!(scheduler.choose(PortId(0), 0b1000_0000, &FRAME), Some(Class(7)));
         assert_eq!(scheduler.choose(PortId(0), 0, &FRAME), None);
@@ -264,7 +265,7 @@ mod tests {
     #[test]
     fn weighted_shares_bytes_by_weight_whatever_the_frame_sizes() {
         let weights = [1, 2, 5, 0, 0, 0, 0, 0];
-        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), (2, 3), 0);
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 2, 3, 0);
         let mut heads = FRAME;
         heads[0] = Bytes::new(9_000);
         heads[1] = Bytes::new(64);
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn a_class_that_is_closed_gets_no_turn_and_saves_none_up() {
         let weights = [1, 1, 0, 0, 0, 0, 0, 0];
-        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), (1, 2), 0);
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 1, 2, 0);
         for _ in 0..1_000 {
             let class = scheduler.choose(PortId(0), 0b01, &FRAME).unwrap();
             assert_eq!(class, Class(0));
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn random_serves_every_open_class_and_every_member_alike() {
-        let mut scheduler = ClassScheduler::new(Scheduler::Random, (2, 8), 5);
+        let mut scheduler = ClassScheduler::new(Scheduler::Random, 2, 8, 5);
         let mut rotation = Rotation::random(2, 130, 5);
         let members = [0, 63, 64, 129].map(PortId);
         assert_eq!(rotation.peek(1), None);

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 use crate::congestion::{CongestionControl, Feedback, Joining};
 use crate::fifo::{Fifo, Pool};
 use crate::flow_control::{Control, Gate};
-use crate::id::{Class, PortId};
+use crate::id::{Class, PortId, QueueId};
 use crate::lanes::Lanes;
 use crate::memory::MemoryConfig;
 use crate::port::{Overrun, Port, PortConfig};
@@ -249,7 +249,7 @@ impl<P: Copy> Switch<P> {
             discipline: config.discipline,
             class_count,
             leaving_count,
-            scheduler: ClassScheduler::new(schedule, (port_count, class_count), seed),
+            scheduler: ClassScheduler::new(schedule, port_count, class_count, seed),
             fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
             pool: Pool::new(),
             waiting: alloc::vec![0; cells].into(),
@@ -311,21 +311,22 @@ impl<P: Copy> Switch<P> {
         debug_assert!(self.leaving_count > 1 || class == leaving);
         let charge = self.charge(ingress, class, size);
         if self.sharing.is_some() {
-            self.charge_memory(now, (ingress, class), charge)?;
+            self.charge_memory(now, ingress, class, charge)?;
         }
         let port = &mut self.ports[ingress.index()].port;
         port.enqueue(now, class, charge)?;
         if port.is_talking() {
             self.mark_talking(ingress);
         }
-        let cell = self.cell((ingress, class), (egress, leaving));
+        let from = QueueId { port: ingress, class };
+        let cell = self.cell(from, QueueId { port: egress, class: leaving });
         self.waiting[cell] += charge.get() as u32;
         self.ports[egress.index()].queues[leaving.index()].packets += 1;
-        let joining = self.look_at_arrival(now, (egress, leaving), size);
+        let joining = self.look_at_arrival(now, egress, leaving, size);
 
         let waiting = Waiting {
             packet,
-            header: Header::new(size, (class, leaving), joining == Joining::Marked),
+            header: Header::new(size, class, leaving, joining == Joining::Marked),
             ingress,
             egress,
         };
@@ -368,7 +369,7 @@ impl<P: Copy> Switch<P> {
     pub fn notify(&mut self, notice: Arrival<P>) {
         let waiting = Waiting {
             packet: notice.packet,
-            header: Header::new(notice.size, (notice.leaving, notice.leaving), false),
+            header: Header::new(notice.size, notice.leaving, notice.leaving, false),
             ingress: notice.egress,
             egress: notice.egress,
         };
@@ -409,7 +410,7 @@ impl<P: Copy> Switch<P> {
             Sending::Nothing => panic!("port {} was not sending", port.0),
             Sending::Control | Sending::Notice => {}
             Sending::Data { ingress, class, charge, .. } => {
-                self.release(now, (ingress, class), charge);
+                self.release(now, ingress, class, charge);
                 if self.discipline == Discipline::InputQueued {
                     self.expose_head(now, ingress, class);
                 }
@@ -466,7 +467,7 @@ impl<P: Copy> Switch<P> {
             self.choose_class(now, port)?
         } else {
             let notice_wake = match self.next_notice(now, port) {
-                Ok(class) => return Some(self.send_notice(now, (port, class))),
+                Ok(class) => return Some(self.send_notice(now, port, class)),
                 Err(time) => time,
             };
             let class = self.choose_class(now, port);
@@ -538,7 +539,7 @@ impl<P: Copy> Switch<P> {
             Discipline::OutputQueued => self.pool.front(&queue.fifo),
             Discipline::VirtualOutputQueued | Discipline::InputQueued => {
                 let member = self.rotation.peek(self.queue(egress, class))?;
-                let fifo = self.fifo(member, (egress, class));
+                let fifo = self.fifo(member, egress, class);
                 self.pool.front(&self.fifos[fifo])
             }
         };
@@ -601,13 +602,13 @@ impl<P: Copy> Switch<P> {
         egress.index() * self.class_count + class.index()
     }
 
-    /// The place of what came in by `from` and leaves by `to`, each a port and a class.
+    /// The index in `waiting` of what came in by `from` and leaves by `to`.
     #[inline]
-    fn cell(&self, from: (PortId, Class), to: (PortId, Class)) -> usize {
-        let pair = self.queue(from.0, from.1) * self.ports.len() + to.0.index();
+    fn cell(&self, from: QueueId, to: QueueId) -> usize {
+        let pair = self.queue(from.port, from.class) * self.ports.len() + to.port.index();
         match self.leaving_count {
             1 => pair,
-            count => pair * count + to.1.index(),
+            count => pair * count + to.class.index(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! [`Rate::tx_span`] rounds up, [`Rate::bytes_in`] rounds down.
 
 use core::fmt;
+use core::iter::Sum;
 use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
@@ -303,6 +304,12 @@ impl Mul<u64> for Bytes {
     type Output = Bytes;
     fn mul(self, n: u64) -> Bytes {
         Bytes(self.0 * n)
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Bytes>>(sizes: I) -> Bytes {
+        sizes.fold(Bytes::ZERO, Add::add)
     }
 }
 

@@ -46,11 +46,12 @@ pub(crate) struct ControlFrame {
 impl ControlFrame {
     pub(crate) fn new(
         station: &Station,
-        (port, ends): (PortId, &Ends),
+        port: PortId,
+        ends: &Ends,
         control: Control,
     ) -> ControlFrame {
         let header =
-            Header { envelope: station.envelope, source: station.desks[port.index()].address };
+            Header { envelope: station.envelope, source: station.ports[port.index()].address };
         let mut bytes = [0; LEN];
         let counters = ends.counters[control.class.index()];
         let written = header.emit(&mut bytes, control, counters);
@@ -73,7 +74,8 @@ impl ControlFrame {
 /// for us is counted.
 pub(crate) fn read(
     station: &mut Station,
-    (port, ends): (PortId, &Ends),
+    port: PortId,
+    ends: &Ends,
     frame: &[u8],
 ) -> impl Iterator<Item = Control> + use<> {
     let mut controls = [None; Class::COUNT_MAX];

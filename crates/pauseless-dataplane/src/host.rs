@@ -305,7 +305,7 @@ impl Body {
     }
 
     fn on_control(&mut self, now: Time, frame: &[u8]) {
-        for control in control::read(&mut self.station, (PORT, &self.ends), frame) {
+        for control in control::read(&mut self.station, PORT, &self.ends, frame) {
             let port = self.host.port();
             let is_stopped = control::is_stopped(port, now, control.class);
             let is_new = control::is_pause(control) && !is_stopped;
@@ -351,7 +351,7 @@ impl Body {
         };
         let read = match packet.opcode() {
             roce::CONGESTION => Cnp::parse(&packet).map(|cnp| self.on_answer(now, frame, cnp)),
-            _ => Data::parse(&packet).map(|data| self.on_data(now, (frame, size), data)),
+            _ => Data::parse(&packet).map(|data| self.on_data(now, frame, size, data)),
         };
         if let Err(why) = read {
             self.refuse_malformed(why);
@@ -365,7 +365,7 @@ impl Body {
         self.host.handle_feedback(now, cnp.flow, cnp.feedback());
     }
 
-    fn on_data(&mut self, now: Time, (frame, size): (&[u8], Bytes), data: Data) {
+    fn on_data(&mut self, now: Time, frame: &[u8], size: Bytes, data: Data) {
         let now_ns = self.station.wall_ns(now);
         let receiving = find_receiving(&mut self.receives, data.flow);
         let receiving = receiving.filter(|it| it.flow.address == data.target);
@@ -412,7 +412,7 @@ impl Body {
         let (on_line, size) = match transmit {
             None => return,
             Some(Transmit::Control(control)) => {
-                let frame = ControlFrame::new(&self.station, (PORT, &self.ends), control);
+                let frame = ControlFrame::new(&self.station, PORT, &self.ends, control);
                 (OnLine::Control(frame), Control::SIZE)
             }
             Some(Transmit::Data { packet, size, .. }) => {
@@ -433,7 +433,7 @@ impl Body {
         let stamp_ns = self.station.wall_ns(now);
         let sending = find_sending(&mut self.sends, flow).expect("it was started here");
         let data = Data {
-            source: self.station.desks[0].address,
+            source: self.station.ports[0].address,
             target: sending.flow.target,
             class: sending.flow.class,
             flow,
@@ -455,7 +455,7 @@ impl Body {
         let fields = Cnp::fields(feedback);
         let (rate_mbps, is_congested) = fields.expect("other answers are refused by the planner");
         let cnp = Cnp {
-            source: self.station.desks[0].address,
+            source: self.station.ports[0].address,
             target: about.answers_to,
             class: about.answer_class,
             flow,
@@ -468,11 +468,11 @@ impl Body {
     }
 
     fn on_sample(&mut self, now: Time) {
-        let Station { recorder, desks, agenda, .. } = &mut self.station;
+        let Station { recorder, ports, agenda, .. } = &mut self.station;
         agenda.sample = recorder.next(now);
         recorder.begin(now);
         let sampled =
-            Sampled { port: self.host.port(), counters: desks[0].counters, egress: Bytes::ZERO };
+            Sampled { port: self.host.port(), counters: ports[0].counters, egress: Bytes::ZERO };
         recorder.sample_port(0, now, &sampled);
         for (index, receiving) in self.receives.iter().enumerate() {
             recorder.sample_flow(index, receiving.report.bytes);

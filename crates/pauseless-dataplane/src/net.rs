@@ -56,6 +56,11 @@ impl Namespace {
         Ok(Namespace { file })
     }
 
+    /// The interface of this name in it, as an end of a veth pair.
+    pub fn end<'a>(&'a self, name: &'a str) -> End<'a> {
+        End { namespace: self, name }
+    }
+
     /// Runs `inside` in it, on the calling thread. Sockets that are opened and processes that are
     /// started inside stay there. Whoever is in it already needs no right to enter.
     pub fn enter<T>(&self, inside: impl FnOnce() -> T) -> io::Result<T> {
@@ -83,6 +88,13 @@ impl Namespace {
     }
 }
 
+/// An interface of a namespace: one end of a veth pair.
+#[derive(Clone, Copy, Debug)]
+pub struct End<'a> {
+    namespace: &'a Namespace,
+    name: &'a str,
+}
+
 /// Brings the thread back when it is dropped, also by a panic.
 struct Return {
     outside: Namespace,
@@ -97,12 +109,13 @@ impl Drop for Return {
 
 /// Makes a veth pair with its ends in two namespaces, or in one: both up, MTU 1,500, without IPv6,
 /// without offloads, with one queue.
-pub fn veth(a: (&Namespace, &str), b: (&Namespace, &str)) -> io::Result<()> {
-    let pair = netlink::veth_message(a.1, (b.0.file.as_raw_fd(), b.1));
+pub fn veth(a: End<'_>, b: End<'_>) -> io::Result<()> {
+    let pair = netlink::veth_message(a.name, b.name, b.namespace.file.as_raw_fd());
     let request = || netlink::ask(&pair);
-    a.0.enter(request)?
-        .map_err(|error| named(error, format!("make the veth pair {} - {}", a.1, b.1)))?;
-    for (namespace, name) in [a, b] {
+    a.namespace
+        .enter(request)?
+        .map_err(|error| named(error, format!("make the veth pair {} - {}", a.name, b.name)))?;
+    for End { namespace, name } in [a, b] {
         namespace.enter(|| -> io::Result<()> {
             interface::quiet(name);
             offloads_off(name)?;
@@ -124,8 +137,7 @@ pub fn remove(name: &str) -> io::Result<()> {
 #[doc(hidden)]
 pub fn set_segment_size(socket: &UdpSocket, bytes: u16) -> io::Result<()> {
     let socket = OwnedFd::from(socket.try_clone()?);
-    let name = (libc::SOL_UDP, libc::UDP_SEGMENT);
-    socket::set(&socket, name, i32::from(bytes))
+    socket::set(&socket, libc::SOL_UDP, libc::UDP_SEGMENT, i32::from(bytes))
 }
 
 /// The same error with what was tried before it.

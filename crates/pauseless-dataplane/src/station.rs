@@ -54,7 +54,7 @@ pub(crate) struct Station {
     pub envelope: Envelope,
     slack: Span,
     pub agenda: Agenda,
-    pub desks: Vec<Desk>,
+    pub ports: Vec<NodePort>,
     messages: Vec<String>,
     tap: Option<Box<dyn Tap>>,
     /// What the wall showed when the node's clock was at zero, in nanoseconds since 1970.
@@ -90,7 +90,7 @@ struct Leaving {
 
 /// One port of the node, with its link.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct NodePort {
     neighbour: String,
     pub address: MacAddress,
     line_bps: u64,
@@ -120,9 +120,9 @@ impl Station {
         assert_eq!(common.addresses.len(), ports.len(), "{}", common.name);
         assert_eq!(common.neighbours.len(), ports.len(), "{}", common.name);
         let names = common.addresses.iter().zip(&common.neighbours);
-        let desks = names
+        let ports: Vec<NodePort> = names
             .zip(ports)
-            .map(|((address, neighbour), port)| Desk {
+            .map(|((address, neighbour), port)| NodePort {
                 neighbour: neighbour.clone(),
                 address: *address,
                 line_bps: port.line.as_bps(),
@@ -141,7 +141,7 @@ impl Station {
             envelope: common.envelope,
             slack: common.slack,
             agenda,
-            desks,
+            ports,
             messages: Vec::new(),
             tap: None,
             epoch_ns: None,
@@ -157,7 +157,7 @@ impl Station {
     }
 
     pub(crate) fn counters(&mut self, port: PortId) -> &mut PortCounters {
-        &mut self.desks[port.index()].counters
+        &mut self.ports[port.index()].counters
     }
 
     pub(crate) fn set_tap(&mut self, tap: Box<dyn Tap>) {
@@ -189,12 +189,12 @@ impl Station {
     }
 
     pub(crate) fn departures(&mut self, port: PortId) -> Departures {
-        let departures = &mut self.desks[port.index()].departures;
+        let departures = &mut self.ports[port.index()].departures;
         departures.get_or_insert_default().clone()
     }
 
     pub(crate) fn set_arrivals(&mut self, port: PortId, departures: Departures) {
-        self.desks[port.index()].arrivals = Some(departures);
+        self.ports[port.index()].arrivals = Some(departures);
     }
 
     pub(crate) fn take_messages(&mut self) -> Vec<String> {
@@ -209,18 +209,18 @@ impl Station {
 
     /// Says something once for each kind and port.
     pub(crate) fn complain(&mut self, port: PortId, what: Complaint, why: fmt::Arguments<'_>) {
-        let desk = &mut self.desks[port.index()];
+        let state = &mut self.ports[port.index()];
         let bit = 1 << what as u8;
-        if desk.complaints & bit == 0 {
-            desk.complaints |= bit;
-            self.messages.push(format!("{}: port to {}: {why}", self.name, desk.neighbour));
+        if state.complaints & bit == 0 {
+            state.complaints |= bit;
+            self.messages.push(format!("{}: port to {}: {why}", self.name, state.neighbour));
         }
     }
 
     /// A frame has come in: what it looks like from outside.
     pub(crate) fn take_in(&mut self, now: Time, port: PortId, frame: &Received<'_>) -> Shape {
         if let Some(tap) = &mut self.tap {
-            tap.see(now, (port, Direction::In), frame.bytes);
+            tap.see(now, port, Direction::In, frame.bytes);
         }
         self.note_lateness(now, port, frame);
         let (length, there) = (frame.length, frame.bytes.len());
@@ -252,7 +252,7 @@ impl Station {
     }
 
     fn note_lateness(&mut self, now: Time, port: PortId, frame: &Received<'_>) {
-        let late = match &self.desks[port.index()].arrivals {
+        let late = match &self.ports[port.index()].arrivals {
             Some(arrivals) => {
                 let left = arrivals.take(frame.bytes);
                 left.map(|left| now.saturating_since(left))
@@ -278,13 +278,13 @@ impl Station {
 
     /// The kernel has all frames of `port` that were given to it, but for the last `backlog`.
     fn note_sent(&mut self, port: PortId, backlog: usize) {
-        let leaving = &self.desks[port.index()].leaving;
+        let leaving = &self.ports[port.index()].leaving;
         let gone = leaving.len().saturating_sub(backlog);
         let Some(last) = leaving[..gone].last() else {
             return;
         };
         let at = self.look(last.given);
-        for frame in self.desks[port.index()].leaving.drain(..gone) {
+        for frame in self.ports[port.index()].leaving.drain(..gone) {
             let late = at.saturating_since(frame.due);
             if frame.is_control {
                 self.late.control_sent.add(late)
@@ -308,13 +308,13 @@ impl Station {
             }
         }
         if let Some(tap) = &mut self.tap {
-            tap.see(due.time, (port, Direction::Out), frame);
+            tap.see(due.time, port, Direction::Out, frame);
         }
-        let desk = &mut self.desks[port.index()];
-        desk.counters.line_lost = desk.counters.line_lost + (due.time - due.due);
-        match &desk.departures {
+        let state = &mut self.ports[port.index()];
+        state.counters.line_lost = state.counters.line_lost + (due.time - due.due);
+        match &state.departures {
             Some(departures) => departures.push(due.due, frame),
-            None => desk.leaving.push(Leaving {
+            None => state.leaving.push(Leaving {
                 due: due.due,
                 given: due.now,
                 is_control: wire::is_control(frame),
@@ -337,13 +337,13 @@ impl Station {
 
     /// Whether an interface works: counts and says when it ceases to, and says when it does again.
     pub(crate) fn note_result<T>(&mut self, port: PortId, way: Direction, result: io::Result<T>) {
-        let desk = &mut self.desks[port.index()];
-        let (bit, before) = (1 << way as u8, desk.failing);
+        let state = &mut self.ports[port.index()];
+        let (bit, before) = (1 << way as u8, state.failing);
         match result {
             Ok(_) if before == 0 => {}
             Ok(_) => {
-                desk.failing &= !bit;
-                if desk.failing == 0 {
+                state.failing &= !bit;
+                if state.failing == 0 {
                     self.complain(
                         port,
                         Complaint::OutageOver,
@@ -352,8 +352,8 @@ impl Station {
                 }
             }
             Err(error) => {
-                desk.failing |= bit;
-                desk.counters.outages += u64::from(before == 0);
+                state.failing |= bit;
+                state.counters.outages += u64::from(before == 0);
                 let why =
                     format_args!("the interface fails: {error}; it is tried again until it works");
                 self.complain(port, Complaint::Outage, why);
@@ -380,16 +380,16 @@ impl Station {
 
     /// A report without classes, flows and series.
     pub(crate) fn report(&self, now: Time) -> NodeReport {
-        let port = |desk: &Desk| PortReport {
-            neighbour: desk.neighbour.clone(),
-            line_bps: desk.line_bps,
-            counters: desk.counters,
+        let port = |state: &NodePort| PortReport {
+            neighbour: state.neighbour.clone(),
+            line_bps: state.line_bps,
+            counters: state.counters,
             classes: Vec::new(),
         };
         NodeReport {
             name: self.name.clone(),
             time: now,
-            ports: self.desks.iter().map(port).collect(),
+            ports: self.ports.iter().map(port).collect(),
             lateness: Lateness {
                 control: self.late.control.quantiles(),
                 data: self.late.data.quantiles(),

@@ -311,7 +311,7 @@ impl Body {
     fn on_control(&mut self, now: Time, port: PortId, frame: &[u8]) {
         self.changed[port.index()] = now;
         let ends = &self.ends[port.index()];
-        for control in control::read(&mut self.station, (port, ends), frame) {
+        for control in control::read(&mut self.station, port, ends, frame) {
             let core = self.switch.port(port);
             let is_new =
                 control::is_pause(control) && !control::is_stopped(core, now, control.class);
@@ -410,7 +410,7 @@ impl Body {
         let (line, size) = match transmit {
             Transmit::Control(control) => {
                 let ends = &self.ends[port.index()];
-                let frame = ControlFrame::new(&self.station, (port, ends), control);
+                let frame = ControlFrame::new(&self.station, port, ends, control);
                 (OnLine::Control(frame), Control::SIZE)
             }
             Transmit::Data { packet: slot, size, is_marked, .. } => {
@@ -503,14 +503,14 @@ impl Body {
     }
 
     fn on_sample(&mut self, now: Time) {
-        let Station { recorder, desks, agenda, .. } = &mut self.station;
+        let Station { recorder, ports, agenda, .. } = &mut self.station;
         agenda.sample = recorder.next(now);
         recorder.begin(now);
-        for (index, desk) in desks.iter().enumerate() {
+        for (index, state) in ports.iter().enumerate() {
             let port = PortId(index as u16);
             let sampled = Sampled {
                 port: self.switch.port(port),
-                counters: desk.counters,
+                counters: state.counters,
                 egress: self.switch.queued(port),
             };
             recorder.sample_port(index, now, &sampled);

@@ -14,6 +14,6 @@ pub enum Direction {
 
 /// Sees every frame of a node, good or bad, without its FCS.
 pub trait Tap {
-    /// `frame` has passed a port at `time`.
-    fn see(&mut self, time: Time, at: (PortId, Direction), frame: &[u8]);
+    /// `frame` has passed `port` at `time`.
+    fn see(&mut self, time: Time, port: PortId, direction: Direction, frame: &[u8]);
 }

@@ -114,15 +114,16 @@ impl pauseless_dataplane::tap::Tap for NodeCapture {
     fn see(
         &mut self,
         time: Time,
-        at: (pauseless_core::id::PortId, pauseless_dataplane::tap::Direction),
+        port: pauseless_core::id::PortId,
+        direction: pauseless_dataplane::tap::Direction,
         frame: &[u8],
     ) {
         use pauseless_dataplane::tap::Direction as Way;
-        let direction = match at.1 {
+        let direction = match direction {
             Way::In => Direction::In,
             Way::Out => Direction::Out,
         };
-        let interface = self.first + u32::from(at.0.0);
+        let interface = self.first + u32::from(port.0);
         self.capture.write(time, (interface, direction), (frame, frame.len()));
     }
 }

@@ -97,7 +97,7 @@ impl Event {
         (self.time, u64::from(self.key))
     }
 
-    pub(crate) fn from_words((time, key): (u64, u64)) -> Event {
+    pub(crate) fn from_words(time: u64, key: u64) -> Event {
         Event { time, key: key as u32 }
     }
 

@@ -329,15 +329,15 @@ impl<'c> Parts<'c> {
         std::thread::scope(|scope| {
             for thread in 1..threads {
                 let (parts, plan) = (&*self, &plan);
-                scope.spawn(move || parts.work(plan, (thread, threads)));
+                scope.spawn(move || parts.work(plan, thread, threads));
             }
-            self.work(&plan, (0, threads));
+            self.work(&plan, 0, threads);
         });
         self.lead().is_more(until)
     }
 
-    /// What one thread does.
-    fn work(&self, plan: &Plan, (thread, threads): (usize, usize)) {
+    /// What thread number `thread` of `threads` does.
+    fn work(&self, plan: &Plan, thread: usize, threads: usize) {
         let _watch = plan.gate.watch();
         let count = self.cells.len();
         let own = thread * count / threads;
@@ -433,6 +433,6 @@ impl Plan {
 
     fn limit(&self) -> Event {
         let time = self.limit.load(Ordering::Acquire);
-        Event::from_words((time, self.key.load(Ordering::Acquire)))
+        Event::from_words(time, self.key.load(Ordering::Acquire))
     }
 }

@@ -207,7 +207,7 @@ impl Progress {
             });
             let (sum, count) = rates.fold((0.0, 0), |(sum, count), rate| (sum + rate, count + 1));
             let mean = sum / f64::from(count.max(1));
-            starved.extend(self.judge(run, index, ((late.first, late.last), mean)));
+            starved.extend(self.judge(run, index, late, mean));
         }
         starved
     }
@@ -227,12 +227,8 @@ impl Progress {
     }
 
     /// Whether a flow starved in its window, given its fair rate there.
-    fn judge(
-        &self,
-        run: &Lives<'_>,
-        index: usize,
-        ((first, last), fair_bps): ((usize, usize), f64),
-    ) -> Option<Starved> {
+    fn judge(&self, run: &Lives<'_>, index: usize, late: Late, fair_bps: f64) -> Option<Starved> {
+        let Late { first, last, .. } = late;
         let flow = &run.config.flows[index];
         let floor = f64::from(run.config.starvation_permille) / 1_000.0 * fair_bps;
         // A flow that is silent for longer than a tick says nothing about the network.

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::flow_control::{Control, Signal};
-use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId, NodeId, QueueId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::trace::{Circle, Header, circle, trace};
 
@@ -241,7 +241,7 @@ impl Tracer {
         let Node::Switch(switch) = &fabric.nodes[end.node.index()] else {
             return itself;
         };
-        let Some((egress, class)) = switch.holder(end.port, class) else {
+        let Some(QueueId { port: egress, class }) = switch.holder(end.port, class) else {
             return itself;
         };
         let number = fabric.end_index(end.node, egress);
@@ -384,8 +384,7 @@ impl Tracer {
         let left_out = trees.len().saturating_sub(TREES_MAX);
         trees.truncate(TREES_MAX);
         let shown = trees.into_iter().map(|tree| {
-            let root = (tree.shown.root.node, tree.shown.root.port);
-            let passes = |flow: &FlowId| passes(config, *flow, root);
+            let passes = |flow: &FlowId| passes(config, *flow, tree.shown.root);
             let waiting = tree.waiting.into_iter();
             PauseTree {
                 victims: waiting.filter(|flow| !passes(flow)).collect(),
@@ -412,8 +411,8 @@ fn queue_at(end: &End, class: Class) -> EgressQueue {
     EgressQueue { node: end.node, port: end.port, class }
 }
 
-/// Whether a flow's way leads through `root`: an egress, or the port of the host at its end.
-fn passes(config: &Config, flow: FlowId, root: (NodeId, PortId)) -> bool {
+/// Whether the path of a flow leads through `root`: an egress, or the port of the host at its end.
+fn passes(config: &Config, flow: FlowId, root: EgressQueue) -> bool {
     let flow = &config.flows[flow.index()];
     let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
     let (topology, table) = (&config.topology, &config.table);
@@ -421,5 +420,5 @@ fn passes(config: &Config, flow: FlowId, root: (NodeId, PortId)) -> bool {
         let circle = circle(topology, table, header);
         circle.map_or(Vec::new(), |Circle { lead, round }| [lead, round].concat())
     });
-    path.contains(&root) || flow.target == root.0
+    path.contains(&(root.node, root.port)) || flow.target == root.node
 }

@@ -65,6 +65,6 @@ impl Receivers {
     /// Bytes that nobody has taken yet.
     pub(crate) fn waiting(&self) -> Bytes {
         let packets = self.receivers.iter().flat_map(|(_, waiting)| waiting);
-        packets.fold(Bytes::ZERO, |sum, packet| sum + packet.size())
+        packets.map(|packet| packet.size()).sum()
     }
 }

@@ -53,7 +53,7 @@ impl Reel {
         part: &dyn Fn(NodeId) -> &'f Fabric,
         packet_max: Bytes,
     ) {
-        record(&mut self.past, now, (part, packet_max));
+        record(&mut self.past, now, part, packet_max);
         if self.past.times.len() >= self.instants_max {
             self.thin();
         }
@@ -63,7 +63,7 @@ impl Reel {
     pub(crate) fn finish(self, now: Time, fabric: &Fabric, packet_max: Bytes) -> outcome::Replay {
         let mut all = self.past;
         if all.times.last().is_none_or(|last| *last < now) {
-            record(&mut all, now, (&|_| fabric, packet_max));
+            record(&mut all, now, &|_| fabric, packet_max);
         }
         all
     }
@@ -83,7 +83,8 @@ impl Reel {
 fn record<'f>(
     replay: &mut outcome::Replay,
     now: Time,
-    (part, packet_max): (&dyn Fn(NodeId) -> &'f Fabric, Bytes),
+    part: &dyn Fn(NodeId) -> &'f Fabric,
+    packet_max: Bytes,
 ) {
     replay.times.push(now);
     for (index, states) in replay.ports.iter_mut().enumerate() {

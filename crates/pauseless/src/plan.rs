@@ -36,7 +36,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let found = Found::new(args)?;
     output::print(&if args.json { found.json() } else { found.text() })?;
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
-        let written = write(directory, fabric, (plan, &found))?;
+        let written = write(directory, fabric, plan, &found)?;
         let written = written.join(", ");
         tell!("wrote {}: {written}", directory.display());
     }
@@ -198,7 +198,8 @@ const MTU_INFINIBAND: Bytes = Bytes::new(4_096);
 fn write(
     directory: &Path,
     fabric: &Fabric,
-    (plan, found): (&Plan, &Found),
+    plan: &Plan,
+    found: &Found,
 ) -> anyhow::Result<Vec<String>> {
     std::fs::create_dir_all(directory)
         .with_context(|| format!("cannot make the folder {}", directory.display()))?;

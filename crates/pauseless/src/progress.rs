@@ -87,7 +87,8 @@ pub fn execute(scenario: Scenario, threads: usize, bar: Bar) -> anyhow::Result<R
 /// The same for the files of another simulator; also which files were written.
 pub fn execute_case(
     scenario: Scenario,
-    (case, threads): (&Case, usize),
+    case: &Case,
+    threads: usize,
     bar: Bar,
 ) -> anyhow::Result<(Run, Vec<PathBuf>)> {
     let done = watched(bar, |watch| hpcc::execute(scenario, case, threads, watch));
@@ -186,8 +187,9 @@ impl Campaign {
         }
     }
 
-    /// So many were done before and so many since, of so many, and this was found.
-    pub fn show(&self, (before, since): (usize, usize), total: usize, found: &dyn Fn() -> String) {
+    /// Shows that of `total` runs `before` were done by earlier calls and `since` by this one, and
+    /// what was found.
+    pub fn show(&self, before: usize, since: usize, total: usize, found: &dyn Fn() -> String) {
         let done = before + since;
         let message = || {
             // What was done before says nothing about the rate.

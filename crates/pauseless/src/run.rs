@@ -70,8 +70,8 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             let threads = threads(args, &scenario);
             progress::execute(scenario, threads, bar)?
         }
-        (None, Some(path)) => capture(args, path, (scenario, bar))?,
-        (Some(case), None) => write_files(args, case, (scenario, bar))?,
+        (None, Some(path)) => capture(args, path, scenario, bar)?,
+        (Some(case), None) => write_files(args, case, scenario, bar)?,
         (Some(_), Some(_)) => {
             anyhow::bail!("--pcap is for scenarios: make one with pauseless convert --to scenario")
         }
@@ -151,13 +151,9 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
 }
 
 /// Runs with the files that the other simulator would write.
-fn write_files(
-    args: &RunArgs,
-    case: &Case,
-    (scenario, bar): (Scenario, Bar),
-) -> anyhow::Result<Run> {
+fn write_files(args: &RunArgs, case: &Case, scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     let threads = threads(args, &scenario);
-    let (run, files) = progress::execute_case(scenario, (case, threads), bar)?;
+    let (run, files) = progress::execute_case(scenario, case, threads, bar)?;
     if !args.quiet {
         let names = files.iter().map(|file| file.display().to_string());
         let names = Vec::from_iter(names).join(", ");
@@ -167,7 +163,7 @@ fn write_files(
 }
 
 /// Runs with a capture file.
-fn capture(args: &RunArgs, path: &Path, (scenario, bar): (Scenario, Bar)) -> anyhow::Result<Run> {
+fn capture(args: &RunArgs, path: &Path, scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     let ports = match args.pcap_ports.as_slice() {
         [] => Ports::all(&scenario.config),
         names => Ports::named(&scenario.config, names)

@@ -58,7 +58,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         pcap: args.pcap.clone(),
         ..Options::default()
     };
-    let (runs, is_interrupted) = measure(args, scenarios, (&options, terminal.paint()))?;
+    let (runs, is_interrupted) = measure(args, scenarios, &options, terminal.paint())?;
     if is_interrupted && runs.is_empty() {
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -104,7 +104,8 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
 fn measure(
     args: &TestbedArgs,
     scenarios: Vec<Scenario>,
-    (options, paint): (&Options, Paint),
+    options: &Options,
+    paint: Paint,
 ) -> anyhow::Result<(Vec<Measured>, bool)> {
     let interrupt = Interrupt::watch()?;
     let endpoint = args.metrics.map(|address| {

@@ -136,14 +136,6 @@ impl super::NotificationPoint for NotificationPoint {
         self.ready = now.saturating_add(self.interval);
         Some(Feedback::Cnp)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) -> Option<Feedback> {
-        None
-    }
 }
 
 /// Falls by half of alpha with each CNP and recovers by bytes sent and by time.

@@ -27,7 +27,7 @@
 //! packets of their own.
 
 use super::dcqcn::{Clamp, Config};
-use super::{Bounds, Feedback, Sent, scaled};
+use super::{Bounds, Feedback, scaled};
 use crate::unit::{Rate, Span, Time};
 
 /// Looks at regular instants whether marks have come back.
@@ -158,9 +158,6 @@ impl ReactionPoint {
 }
 
 impl super::ReactionPoint for ReactionPoint {
-    #[inline]
-    fn on_send(&mut self, _now: Time, _packet: Sent) {}
-
     fn on_feedback(&mut self, now: Time, feedback: Feedback) {
         if let Feedback::Ack { is_marked, .. } | Feedback::Nack { is_marked, .. } = feedback
             && is_marked

@@ -83,7 +83,14 @@ struct Reference {
     steps: u32,
 }
 
-/// Follows the busiest link of its way.
+/// How busy a link was, as a share of its capacity, over how many seconds.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    busy: f64,
+    seconds: f64,
+}
+
+/// Follows the busiest link of its path.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     config: Config,
@@ -141,9 +148,9 @@ impl ReactionPoint {
         }
     }
 
-    /// How busy the link behind a hop was since its last record, and how many seconds that is.
+    /// The load of the link behind a hop since its last record.
     //= hpcc19 algorithm 1 measure
-    fn measure(&mut self, index: usize, (hop, is_full): (&Hop, bool)) -> Option<(f64, f64)> {
+    fn measure(&mut self, index: usize, hop: &Hop, is_full: bool) -> Option<Load> {
         if self.config.is_sampling && !is_full && hop.queue == Bytes::ZERO {
             return None;
         }
@@ -157,21 +164,21 @@ impl ReactionPoint {
         let sent = hop.sent.get().saturating_sub(last.sent.get()) as f64 * 8.0;
         let queue = hop.queue.min(last.queue).get() as f64 * 8.0;
         let busy = sent / seconds / line + queue / (line * self.base_rtt);
-        Some((busy, seconds))
+        Some(Load { busy, seconds })
     }
 
     /// One rate for the whole way.
     fn update_all(&mut self, hops: &[Hop], is_full: bool) {
-        let mut busiest = None;
+        let mut busiest: Option<Load> = None;
         for (index, hop) in hops.iter().take(HOPS_MAX).enumerate() {
-            if let Some((busy, seconds)) = self.measure(index, (hop, is_full))
-                && busiest.is_none_or(|(most, _)| busy > most)
+            if let Some(load) = self.measure(index, hop, is_full)
+                && busiest.is_none_or(|most| load.busy > most.busy)
             {
-                busiest = Some((busy, seconds));
+                busiest = Some(load);
             }
         }
-        if let Some(measured) = busiest {
-            let reference = self.advanced(0, measured);
+        if let Some(load) = busiest {
+            let reference = self.advanced(0, load);
             self.references[0].busy = reference.busy;
             self.rate = reference.rate;
             if is_full {
@@ -186,8 +193,8 @@ impl ReactionPoint {
         let mut is_any = false;
         for (index, hop) in hops.iter().take(HOPS_MAX).enumerate() {
             let mut rate = self.references[index].rate;
-            if let Some(measured) = self.measure(index, (hop, is_full)) {
-                let reference = self.advanced(index, measured);
+            if let Some(load) = self.measure(index, hop, is_full) {
+                let reference = self.advanced(index, load);
                 self.references[index].busy = reference.busy;
                 rate = reference.rate;
                 is_any = true;
@@ -202,9 +209,9 @@ impl ReactionPoint {
         }
     }
 
-    /// A reference rate after it was `busy` for so many `seconds`.
+    /// The reference rate of a hop after this load.
     //= hpcc19 algorithm 1 compute
-    fn advanced(&self, index: usize, (busy, seconds): (f64, f64)) -> Reference {
+    fn advanced(&self, index: usize, Load { busy, seconds }: Load) -> Reference {
         let reference = self.references[index];
         let seconds = seconds.min(self.base_rtt);
         let kept = reference.busy * (self.base_rtt - seconds);
@@ -241,12 +248,6 @@ impl super::ReactionPoint for ReactionPoint {
     fn rate(&self) -> Rate {
         self.bounds.rate(self.rate)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 #[cfg(test)]

@@ -163,8 +163,6 @@ impl CongestionPoint for Marker {
         };
         self.draws_mark(bytes)
     }
-
-    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 impl Marker {

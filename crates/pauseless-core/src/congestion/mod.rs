@@ -186,11 +186,15 @@ pub enum Joining {
 /// The part in a switch, one per (egress, class).
 pub trait CongestionPoint {
     /// A packet of `size` bytes has joined the queue, which counts it already; what to do about it.
-    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining;
+    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
+        Joining::Silent
+    }
     /// A packet of `size` bytes starts to leave; whether to mark it.
-    fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool;
+    fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {
+        false
+    }
     /// The far end has ceased to hold the queue back.
-    fn on_release(&mut self, now: Time, queue: QueueState);
+    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 /// The part at a flow's target.
@@ -198,15 +202,19 @@ pub trait NotificationPoint {
     /// A packet has arrived; what to tell the source at once.
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback>;
     /// When [`NotificationPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
-    fn poll_timeout(&self) -> Time;
+    fn poll_timeout(&self) -> Time {
+        Time::MAX
+    }
     /// The instant has come; what to tell the source. Calling too early does nothing.
-    fn handle_timeout(&mut self, now: Time) -> Option<Feedback>;
+    fn handle_timeout(&mut self, _now: Time) -> Option<Feedback> {
+        None
+    }
 }
 
 /// The part at a flow's source.
 pub trait ReactionPoint {
     /// A packet starts to leave.
-    fn on_send(&mut self, now: Time, packet: Sent);
+    fn on_send(&mut self, _now: Time, _packet: Sent) {}
     /// Feedback has arrived. What another scheme's parts would say is ignored.
     fn on_feedback(&mut self, now: Time, feedback: Feedback);
     /// The same, with what a packet has collected on its way. Most schemes do not look at that.
@@ -217,10 +225,12 @@ pub trait ReactionPoint {
     /// The rate at which the flow may send.
     fn rate(&self) -> Rate;
     /// When [`ReactionPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
-    fn poll_timeout(&self) -> Time;
+    fn poll_timeout(&self) -> Time {
+        Time::MAX
+    }
     /// The instant has come. Calling too early does nothing, calling late makes up for all that
     /// was due by then.
-    fn handle_timeout(&mut self, now: Time);
+    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 /// The rates that a reaction point may take. The schemes compute with numbers of bit/s.

@@ -28,7 +28,7 @@
 //! **Not modelled** lost notifications. Windows in which nothing arrived are not counted one by
 //! one: the next packet finds its window by division, so that an idle flow costs nothing.
 
-use super::{Bounds, Feedback, Joining, QueueState, Received, Sent};
+use super::{Bounds, Feedback, QueueState, Received};
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// The parameters of PCN, for targets and sources.
@@ -67,10 +67,6 @@ impl CongestionPoint {
 }
 
 impl super::CongestionPoint for CongestionPoint {
-    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
-        Joining::Silent
-    }
-
     #[inline]
     fn on_dequeue(&mut self, _now: Time, _size: Bytes, queue: QueueState) -> bool {
         if queue.is_held {
@@ -230,8 +226,6 @@ impl ReactionPoint {
 }
 
 impl super::ReactionPoint for ReactionPoint {
-    fn on_send(&mut self, _now: Time, _packet: Sent) {}
-
     fn on_feedback(&mut self, _now: Time, feedback: Feedback) {
         let Feedback::Receiving { is_congested, rate_mbps } = feedback else {
             return;
@@ -257,12 +251,6 @@ impl super::ReactionPoint for ReactionPoint {
     fn rate(&self) -> Rate {
         self.bounds.rate(self.rate)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 #[cfg(test)]

@@ -151,8 +151,6 @@ impl super::CongestionPoint for CongestionPoint {
     fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {
         false
     }
-
-    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 /// A rate limiter that falls with each CNM and recovers by bytes sent and by time.

@@ -287,12 +287,6 @@ impl super::ReactionPoint for ReactionPoint {
     fn rate(&self) -> Rate {
         self.bounds.rate(self.rate)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 #[cfg(test)]

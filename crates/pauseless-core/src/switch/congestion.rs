@@ -35,7 +35,7 @@ impl<P: Copy> Switch<P> {
         }
         let first = self.queue(egress, Class(0));
         let points = self.points[first..first + self.class_count].iter();
-        points.fold(Bytes::ZERO, |sum, watched| sum + watched.bytes)
+        points.map(|watched| watched.bytes).sum()
     }
 
     /// A packet has joined the queue of (`egress`, `class`).
@@ -43,7 +43,8 @@ impl<P: Copy> Switch<P> {
     pub(super) fn look_at_arrival(
         &mut self,
         now: Time,
-        (egress, class): (PortId, Class),
+        egress: PortId,
+        class: Class,
         size: Bytes,
     ) -> Joining {
         if self.points.is_empty() {
@@ -66,7 +67,8 @@ impl<P: Copy> Switch<P> {
     pub(super) fn look_at_departure(
         &mut self,
         now: Time,
-        (egress, class): (PortId, Class),
+        egress: PortId,
+        class: Class,
         size: Bytes,
     ) -> bool {
         if self.points.is_empty() {
@@ -141,11 +143,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// Sends the first packet of the switch's own of a class.
-    pub(super) fn send_notice(
-        &mut self,
-        now: Time,
-        (egress, class): (PortId, Class),
-    ) -> Transmit<P> {
+    pub(super) fn send_notice(&mut self, now: Time, egress: PortId, class: Class) -> Transmit<P> {
         let queue = self.queue(egress, class);
         let next = self.pool.pop_front(&mut self.notices[queue]);
         let notice = next.expect("its gate is open");

@@ -1,7 +1,7 @@
 //! How packets leave their queues: to be sent, or to be dropped so that others can move.
 
 use super::{Discipline, Switch, Waiting};
-use crate::id::{Class, PortId};
+use crate::id::{Class, PortId, QueueId};
 use crate::unit::{Bytes, Time};
 
 /// A packet that was dropped on purpose.
@@ -29,15 +29,14 @@ pub(super) struct Taken<P> {
 impl<P: Copy> Switch<P> {
     /// Takes a packet off its ingress counter.
     #[inline]
-    pub(super) fn release(&mut self, now: Time, from: (PortId, Class), charge: Bytes) {
-        let (ingress, class) = from;
+    pub(super) fn release(&mut self, now: Time, ingress: PortId, class: Class, charge: Bytes) {
         let arrived_at = &mut self.ports[ingress.index()].port;
         arrived_at.dequeue(now, class, charge);
         if arrived_at.is_talking() {
             self.mark_talking(ingress);
         }
         if self.sharing.is_some() {
-            self.free_memory(now, from, charge);
+            self.free_memory(now, ingress, class, charge);
         }
     }
 
@@ -52,7 +51,7 @@ impl<P: Copy> Switch<P> {
         self.head(egress, class)?;
         let Taken { slot, charge, .. } = self.take(now, egress, class);
         let (ingress, came_in) = (slot.ingress, slot.header.class());
-        self.release(now, (ingress, came_in), charge);
+        self.release(now, ingress, came_in, charge);
         if self.discipline == Discipline::InputQueued {
             self.expose_head(now, ingress, came_in);
         }
@@ -86,9 +85,10 @@ impl<P: Copy> Switch<P> {
         let slot = next.expect("there is a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());
         let charge = self.charge(slot.ingress, came_in, size);
-        let cell = self.cell((slot.ingress, came_in), (egress, class));
+        let from = QueueId { port: slot.ingress, class: came_in };
+        let cell = self.cell(from, QueueId { port: egress, class });
         self.waiting[cell] -= charge.get() as u32;
-        let is_marked = self.look_at_departure(now, (egress, class), size);
+        let is_marked = self.look_at_departure(now, egress, class, size);
         Taken { slot, charge, is_marked: is_marked || slot.header.is_marked() }
     }
 }

@@ -17,9 +17,8 @@ const _: () = assert!(Class::COUNT_MAX <= 1 << CLASS_BITS);
 
 impl Header {
     #[inline]
-    pub(super) fn new(size: Bytes, classes: (Class, Class), is_marked: bool) -> Header {
+    pub(super) fn new(size: Bytes, class: Class, leaving: Class, is_marked: bool) -> Header {
         assert!(size.get() < 1 << SIZE_BITS, "a frame is smaller than 1 MiB");
-        let (class, leaving) = classes;
         let mark = if is_marked { MARK } else { 0 };
         let classes = u32::from(leaving.0) << CLASS_BITS | u32::from(class.0);
         Header(size.get() as u32 | classes << SIZE_BITS | mark)
@@ -56,10 +55,10 @@ mod tests {
     fn headers_keep_what_they_are_given() {
         for is_marked in [false, true] {
             for (class, leaving) in [(0, 7), (7, 0), (5, 2)] {
-                let classes = (Class(class), Class(leaving));
-                let header = Header::new(Bytes::mb(1), classes, is_marked);
+                let (class, leaving) = (Class(class), Class(leaving));
+                let header = Header::new(Bytes::mb(1), class, leaving, is_marked);
                 assert_eq!(header.size(), Bytes::mb(1));
-                assert_eq!((header.class(), header.leaving()), classes);
+                assert_eq!((header.class(), header.leaving()), (class, leaving));
                 assert_eq!(header.is_marked(), is_marked);
             }
         }

@@ -56,7 +56,8 @@ impl<P: Copy> Switch<P> {
     pub(super) fn charge_memory(
         &mut self,
         now: Time,
-        (ingress, class): (PortId, Class),
+        ingress: PortId,
+        class: Class,
         charge: Bytes,
     ) -> Result<(), Overrun> {
         let sharing = self.sharing.as_mut().expect("asked by the caller");
@@ -68,12 +69,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// Counts a departure, and lets go on whoever may now.
-    pub(super) fn free_memory(
-        &mut self,
-        now: Time,
-        (ingress, class): (PortId, Class),
-        charge: Bytes,
-    ) {
+    pub(super) fn free_memory(&mut self, now: Time, ingress: PortId, class: Class, charge: Bytes) {
         let sharing = self.sharing.as_mut().expect("asked by the caller");
         sharing.memory.release(ingress, class, charge);
         while let Some((ingress, class)) = sharing.memory.next_resumed() {
@@ -91,12 +87,13 @@ impl<P: Copy> Switch<P> {
     /// send again, all others drain, and `in_flight` more bytes are on their way to it.
     pub fn keeps_paused(
         &self,
-        (ingress, class): (PortId, Class),
+        ingress: PortId,
+        class: Class,
         in_flight: Bytes,
         stuck: impl Fn(PortId, Class) -> bool,
     ) -> bool {
         let memory = self.memory().expect("asked of a shared memory");
         let kept = |ingress, class| self.kept(ingress, class, &stuck);
-        memory.keeps_paused((ingress, class), in_flight, kept)
+        memory.keeps_paused(ingress, class, in_flight, kept)
     }
 }

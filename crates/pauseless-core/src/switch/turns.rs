@@ -9,7 +9,7 @@ impl<P: Copy> Switch<P> {
     pub(super) fn join_turns(&mut self, waiting: Waiting<P>) -> bool {
         let (class, leaving) = (waiting.header.class(), waiting.header.leaving());
         let member = self.member(waiting.ingress, class);
-        let fifo = self.fifo(member, (waiting.egress, leaving));
+        let fifo = self.fifo(member, waiting.egress, leaving);
         let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
         let is_exposed = was_empty && !self.in_service.get(fifo).is_some_and(|is_sent| *is_sent);
         if is_exposed {
@@ -23,7 +23,7 @@ impl<P: Copy> Switch<P> {
     pub(super) fn pop_in_turn(&mut self, egress: PortId, class: Class) -> Option<Waiting<P>> {
         let queue = self.queue(egress, class);
         let member = self.rotation.next(queue)?;
-        let fifo = self.fifo(member, (egress, class));
+        let fifo = self.fifo(member, egress, class);
         let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
         let member = self.member(slot.ingress, slot.header.class());
         match self.discipline {
@@ -66,7 +66,7 @@ impl<P: Copy> Switch<P> {
 
     /// The FIFO in which packets of a member of the rotation wait for `egress` in `leaving`.
     #[inline]
-    pub(super) fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
+    pub(super) fn fifo(&self, member: PortId, egress: PortId, leaving: Class) -> usize {
         match self.discipline {
             Discipline::OutputQueued => {
                 unreachable!("its packets wait in the queue of their egress")

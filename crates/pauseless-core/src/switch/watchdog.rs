@@ -235,14 +235,14 @@ impl<P: Copy> Switch<P> {
         }
         watchdogs.notices.push(Notice { egress: port, class, is_storm: true });
         *self.state(port, class) = State::Tripped { quiet: now };
-        self.heed(now, (port, class), action.heed());
+        self.heed(now, port, class, action.heed());
     }
 
     fn restore(&mut self, now: Time, port: PortId, class: Class) {
         let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
         watchdogs.dropping.retain(|queue| *queue != (port, class));
         watchdogs.notices.push(Notice { egress: port, class, is_storm: false });
-        self.heed(now, (port, class), Heed::Obey);
+        self.heed(now, port, class, Heed::Obey);
         *self.state(port, class) = if self.is_storm(now, port, class) {
             State::Suspicious { since: now }
         } else {
@@ -250,7 +250,7 @@ impl<P: Copy> Switch<P> {
         };
     }
 
-    fn heed(&mut self, now: Time, (port, class): (PortId, Class), heed: Heed) {
+    fn heed(&mut self, now: Time, port: PortId, class: Class, heed: Heed) {
         self.ports[port.index()].port.set_heed(class, heed);
         self.look_at_gate(now, port, class);
         self.look_for_release(now, port, class);

@@ -40,8 +40,8 @@ impl Bed {
             device: Namespace::new()?,
             sink: Namespace::new()?,
         };
-        net::veth((&bed.generator, SOURCE), (&bed.device, IN))?;
-        net::veth((&bed.device, OUT), (&bed.sink, SINK))?;
+        net::veth(bed.generator.end(SOURCE), bed.device.end(IN))?;
+        net::veth(bed.device.end(OUT), bed.sink.end(SINK))?;
         let target = MacAddress::of_flow(FlowId(0));
         let address = format!("address add {HERE}/24 dev {SOURCE}");
         let neighbour = format!("neighbour add {THERE} lladdr {target} dev {SOURCE} nud permanent");

@@ -16,13 +16,13 @@ impl Mapping {
     /// `length` bytes of what a socket offers at `offset`.
     pub fn of(descriptor: RawFd, offset: i64, length: usize) -> io::Result<Mapping> {
         let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-        Mapping::map((descriptor, offset), length, flags)
+        Mapping::map(descriptor, offset, length, flags)
     }
 
     /// `length` bytes of our own, all zero.
     pub fn anonymous(length: usize) -> io::Result<Mapping> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
-        Mapping::map((-1, 0), length, flags)
+        Mapping::map(-1, 0, length, flags)
     }
 
     /// The address of the first byte.
@@ -30,7 +30,7 @@ impl Mapping {
         self.start
     }
 
-    fn map((descriptor, offset): (RawFd, i64), length: usize, flags: c_int) -> io::Result<Mapping> {
+    fn map(descriptor: RawFd, offset: i64, length: usize, flags: c_int) -> io::Result<Mapping> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at a place that the kernel chooses touches no memory of ours.
         let start =

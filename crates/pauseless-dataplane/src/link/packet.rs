@@ -54,7 +54,7 @@ impl PacketLink {
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK;
         let socket = socket::open(libc::AF_PACKET, kind, 0).map_err(what)?;
         let ring = ReceiveRing::new(&socket, options).map_err(what)?;
-        socket::set(&socket, (libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS), 1).map_err(what)?;
+        socket::set(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1).map_err(what)?;
         let index = net::index(&socket, interface).map_err(what)?;
         attach(&socket, index).map_err(what)?;
         Ok(PacketLink {
@@ -142,8 +142,8 @@ impl Link for PacketLink {
 
     fn losses(&mut self) -> Losses {
         // Reading it sets it to zero.
-        let name = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
-        if let Ok([_, drops]) = socket::get::<[u32; 2]>(&self.socket, name) {
+        let counters = socket::get(&self.socket, libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        if let Ok::<[u32; 2], _>([_, drops]) = counters {
             self.losses.receive += u64::from(drops);
         }
         self.losses

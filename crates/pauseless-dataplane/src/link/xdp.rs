@@ -288,7 +288,7 @@ fn attach(index: i32, options: Options, tries: u32) -> io::Result<(Attached, Mod
         if options.mode.is_some_and(|only| only != mode) {
             continue;
         }
-        match Attached::open(index, (mode, options), tries) {
+        match Attached::open(index, mode, options, tries) {
             Ok(attached) => return Ok((attached, mode, refusals)),
             Err(error) => {
                 kind = error.kind();

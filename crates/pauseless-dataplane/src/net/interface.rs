@@ -16,13 +16,12 @@ pub fn interface_exists(name: &str) -> bool {
 /// Takes an interface up or down.
 pub fn set_up(name: &str, is_up: bool) -> io::Result<()> {
     let verb = if is_up { "up" } else { "down" };
-    set_flag(name, (libc::IFF_UP, is_up))
-        .map_err(|error| named(error, format!("take {name} {verb}")))
+    set_flag(name, libc::IFF_UP, is_up).map_err(|error| named(error, format!("take {name} {verb}")))
 }
 
 /// Lets an interface take frames for all addresses, or for its own.
 pub fn set_promiscuous(name: &str, is_promiscuous: bool) -> io::Result<()> {
-    set_flag(name, (libc::IFF_PROMISC, is_promiscuous))
+    set_flag(name, libc::IFF_PROMISC, is_promiscuous)
         .map_err(|error| named(error, format!("make {name} promiscuous")))
 }
 
@@ -108,11 +107,10 @@ pub(crate) fn promiscuous(socket: &OwnedFd, index: c_int) -> io::Result<()> {
         mr_alen: 0,
         mr_address: [0; 8],
     };
-    let name = (libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP);
-    socket::set(socket, name, membership)
+    socket::set(socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, membership)
 }
 
-fn set_flag(name: &str, (flag, is_set): (c_int, bool)) -> io::Result<()> {
+fn set_flag(name: &str, flag: c_int, is_set: bool) -> io::Result<()> {
     let control = control()?;
     let before = flags(&control, name)?;
     let after = if is_set { before | flag } else { before & !flag };

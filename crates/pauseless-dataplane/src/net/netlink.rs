@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use super::socket;
 
-/// A request for a veth pair with one end here and the other in the namespace of a descriptor.
-pub fn veth_message(here: &str, there: (RawFd, &str)) -> Vec<u8> {
+/// A request for a veth pair with one end here and the other in the namespace of `descriptor`.
+pub fn veth_message(here: &str, there: &str, descriptor: RawFd) -> Vec<u8> {
     let mut message = Message::new(libc::RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
     message.link(here);
     let information = message.open(libc::IFLA_LINKINFO);
@@ -15,8 +15,8 @@ pub fn veth_message(here: &str, there: (RawFd, &str)) -> Vec<u8> {
     let data = message.open(libc::IFLA_INFO_DATA);
     let peer = message.open(VETH_INFO_PEER);
     message.interface();
-    message.link(there.1);
-    message.put(libc::IFLA_NET_NS_FD, &there.0.to_ne_bytes());
+    message.link(there);
+    message.put(libc::IFLA_NET_NS_FD, &descriptor.to_ne_bytes());
     for nest in [peer, data, information] {
         message.close(nest);
     }

@@ -22,7 +22,7 @@ pub fn open(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> 
 }
 
 /// Sets an option to a plain value.
-pub fn set<T: Copy>(socket: &OwnedFd, (level, name): (c_int, c_int), value: T) -> io::Result<()> {
+pub fn set<T: Copy>(socket: &OwnedFd, level: c_int, name: c_int, value: T) -> io::Result<()> {
     let (pointer, size) = ((&raw const value).cast(), mem::size_of::<T>());
     // SAFETY: the kernel reads `size` bytes from `value`, which outlives the call.
     let status = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, pointer, size as u32) };
@@ -30,7 +30,7 @@ pub fn set<T: Copy>(socket: &OwnedFd, (level, name): (c_int, c_int), value: T) -
 }
 
 /// Reads an option. `T` must be a plain structure of integers.
-pub fn get<T: Copy + Default>(socket: &OwnedFd, (level, name): (c_int, c_int)) -> io::Result<T> {
+pub fn get<T: Copy + Default>(socket: &OwnedFd, level: c_int, name: c_int) -> io::Result<T> {
     let mut value = T::default();
     let mut size = mem::size_of::<T>() as libc::socklen_t;
     let pointer = (&raw mut value).cast();
@@ -42,7 +42,7 @@ pub fn get<T: Copy + Default>(socket: &OwnedFd, (level, name): (c_int, c_int)) -
 
 /// The error that is pending at a socket; reading it clears it.
 pub fn pending_error(socket: &OwnedFd) -> Option<io::Error> {
-    let code = get::<c_int>(socket, (libc::SOL_SOCKET, libc::SO_ERROR)).ok()?;
+    let code = get::<c_int>(socket, libc::SOL_SOCKET, libc::SO_ERROR).ok()?;
     (code != 0).then(|| io::Error::from_raw_os_error(code))
 }
 

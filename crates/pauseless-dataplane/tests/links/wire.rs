@@ -150,7 +150,7 @@ pub fn pair() -> Option<[Namespace; 2]> {
 
 /// Makes the veth pair.
 pub fn connect(places: &[Namespace; 2]) {
-    net::veth((&places[0], INTERFACE), (&places[1], INTERFACE)).expect("a veth pair");
+    net::veth(places[0].end(INTERFACE), places[1].end(INTERFACE)).expect("a veth pair");
 }
 
 /// More than a kernel needs that has anything else to do.

@@ -99,8 +99,7 @@ impl Trial<'_> {
         let mut hosts = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let graph = self.checker.graph(self.network, &self.left_out);
-            let here = (&graph, &self.left_out[..]);
-            let components = self.checker.explain(self.network, here, 1);
+            let components = self.checker.explain(self.network, &graph, &self.left_out, 1);
             let Some(Component { cycle, .. }) = components.first() else {
                 return Some(hosts);
             };

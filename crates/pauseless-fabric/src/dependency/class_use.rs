@@ -47,7 +47,7 @@ pub fn class_use(network: Network<'_>) -> ClassUse {
     let mut marks = Marks { channels: &channels, classes: vec![0; node_count] };
     let mut walker = Walker::new(&channels);
     for stream in &streams.list {
-        walker.follow((&streams, &channels), *stream, &mut marks);
+        walker.follow(&streams, *stream, &mut marks);
     }
     let mut enter = |host: NodeId, class: Class| {
         if let Some(link) = topology.ports(host).first() {

@@ -43,7 +43,8 @@ impl Checker {
     pub fn crossings(
         &mut self,
         network: Network<'_>,
-        (graph, left_out): (&Graph, &[bool]),
+        graph: &Graph,
+        left_out: &[bool],
     ) -> Vec<Crossing> {
         let components = component::strong(graph);
         if components.is_empty() {
@@ -64,9 +65,9 @@ impl Checker {
         }
         for &stream in &streams.list {
             let mut trace = Trace::new(&survey.homes);
-            self.walker().follow((&streams, &channels), stream, &mut trace);
+            self.walker().follow(&streams, stream, &mut trace);
             let Trace { entries, edges, .. } = trace;
-            survey.take_entries((&streams, stream), entries);
+            survey.take_entries(&streams, stream, entries);
             survey.take_edges(edges);
         }
         let crossings = components.iter().enumerate();
@@ -117,12 +118,13 @@ struct Survey<'s> {
 impl Survey<'_> {
     fn take_entries(
         &mut self,
-        (streams, stream): (&Streams<'_>, Stream),
+        streams: &Streams<'_>,
+        stream: Stream,
         entries: BTreeSet<(NodeId, u32)>,
     ) {
         let topology = self.network.topology;
         for (switch, vertex) in entries {
-            let sources = streams.sources_at(stream, switch, (self.channels, vertex));
+            let sources = streams.sources_at(stream, switch, vertex);
             for (host, lane) in sources {
                 let buffer = Buffer {
                     node: switch,
@@ -250,7 +252,7 @@ mod tests {
         let left_out = vec![false; topology.nodes().len()];
         let mut checker = Checker::of(&network);
         let graph = checker.graph(network, &left_out);
-        checker.crossings(network, (&graph, &left_out))
+        checker.crossings(network, &graph, &left_out)
     }
 
     #[test]

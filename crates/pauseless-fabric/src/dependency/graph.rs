@@ -58,7 +58,7 @@ impl Checker {
             lossy: LossyVertices::new(&network, &channels),
         };
         for stream in &streams.list {
-            self.walker.follow((&streams, &channels), *stream, &mut marks);
+            self.walker.follow(&streams, *stream, &mut marks);
         }
         self.read()
     }

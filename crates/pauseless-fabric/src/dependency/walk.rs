@@ -52,6 +52,7 @@ pub(crate) enum Sources {
 #[derive(Clone, Debug)]
 pub(crate) struct Streams<'n> {
     network: Network<'n>,
+    channels: &'n Channels,
     left_out: &'n [bool],
     /// Sorted by group, then by label.
     demands: Vec<Demand>,
@@ -68,11 +69,12 @@ impl<'n> Streams<'n> {
     /// The streams between hosts whose mark in `left_out`, by node, is not set.
     pub(crate) fn new(
         network: Network<'n>,
-        channels: &Channels,
+        channels: &'n Channels,
         left_out: &'n [bool],
     ) -> Streams<'n> {
         let mut streams = Streams {
             network,
+            channels,
             left_out,
             demands: Vec::new(),
             entrances: Vec::new(),
@@ -81,14 +83,15 @@ impl<'n> Streams<'n> {
             list: Vec::new(),
         };
         match network.traffic {
-            Traffic::AllPairs(lanes) => streams.take_all(lanes, channels),
+            Traffic::AllPairs(lanes) => streams.take_all(lanes),
             Traffic::Demands(demands) => streams.take_demands(demands),
         }
         streams
     }
 
-    fn take_all(&mut self, lanes: &[Lane], channels: &Channels) {
+    fn take_all(&mut self, lanes: &[Lane]) {
         let Network { topology, routes, .. } = self.network;
+        let channels = self.channels;
         let is_source = |host: &NodeId| {
             topology.is_host(*host)
                 && !self.left_out[host.index()]
@@ -169,16 +172,16 @@ impl<'n> Streams<'n> {
         }
     }
 
-    /// The hosts whose packets of `stream` enter at `switch` and go from there to the vertex
-    /// (`channel`, `class`).
+    /// The hosts whose packets of `stream` enter at `switch` and go from there to
+    /// `vertex`.
     pub(crate) fn sources_at(
         &self,
         stream: Stream,
         switch: NodeId,
-        (channels, vertex): (&Channels, u32),
+        vertex: u32,
     ) -> Vec<(NodeId, Lane)> {
         let Network { topology, .. } = self.network;
-        let buffer = channels.buffer(vertex);
+        let buffer = self.channels.buffer(vertex);
         let egress = topology.port(buffer.node, buffer.port).peer_port;
         let leads_there = |host: NodeId, lane: Lane| {
             let ingress = topology.ports(host)[0].peer_port;
@@ -255,7 +258,7 @@ impl Walker {
     /// Tells `visitor` of every place that a packet of `stream` can be in.
     pub(crate) fn follow(
         &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
+        streams: &Streams<'_>,
         stream: Stream,
         visitor: &mut impl Visitor,
     ) {
@@ -264,21 +267,21 @@ impl Walker {
             ClassMap::Hops(hops) => hops.width,
             _ => 1,
         };
-        let places = channels.channel_count() * usize::from(self.phases);
+        let places = streams.channels.channel_count() * usize::from(self.phases);
         if self.seen.len() < places {
             self.seen.resize(places, 0);
         }
         match stream.sources {
-            Sources::All(lane) => self.enter_all((streams, channels), (stream, lane), visitor),
+            Sources::All(lane) => self.enter_all(streams, stream, lane, visitor),
             Sources::Listed(start, end) => {
                 for demand in &streams.demands[start..end] {
-                    self.enter_one((streams, channels), *demand, visitor);
+                    self.enter_one(streams, *demand, visitor);
                 }
             }
         }
         match streams.network.classes {
-            ClassMap::Same => self.spread_plainly((streams, channels), stream, visitor),
-            _ => self.spread((streams, channels), stream, visitor),
+            ClassMap::Same => self.spread_plainly(streams, stream, visitor),
+            _ => self.spread(streams, stream, visitor),
         }
         for place in self.touched.drain(..) {
             self.seen[place as usize] = 0;
@@ -286,13 +289,9 @@ impl Walker {
     }
 
     /// From where packets have entered to wherever they can go.
-    fn spread(
-        &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
-        stream: Stream,
-        visitor: &mut impl Visitor,
-    ) {
+    fn spread(&mut self, streams: &Streams<'_>, stream: Stream, visitor: &mut impl Visitor) {
         let Network { routes, classes, .. } = streams.network;
+        let channels = streams.channels;
         while let Some(met) = self.stack.pop() {
             let (node, ingress) = channels.end(met.channel);
             let from = channels.vertex(met.channel, met.class);
@@ -314,10 +313,11 @@ impl Walker {
     /// which packets came, so it is looked up once, which matters where there are many equal ways.
     fn spread_plainly(
         &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
+        streams: &Streams<'_>,
         stream: Stream,
         visitor: &mut impl Visitor,
     ) {
+        let channels = streams.channels;
         let table = &streams.network.routes.table;
         self.fans.clear(streams.network.topology.nodes().len());
         while let Some(Met { channel, class, .. }) = self.stack.pop() {
@@ -352,11 +352,13 @@ impl Walker {
 
     fn enter_all(
         &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
-        (stream, lane): (Stream, usize),
+        streams: &Streams<'_>,
+        stream: Stream,
+        lane: usize,
         visitor: &mut impl Visitor,
     ) {
         let Network { routes, .. } = streams.network;
+        let channels = streams.channels;
         let entering = &streams.entering[lane];
         for &switch in &streams.entrances {
             for &egress in routes.table.next_hops_of_way(switch, stream.way) {
@@ -374,13 +376,9 @@ impl Walker {
         }
     }
 
-    fn enter_one(
-        &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
-        demand: Demand,
-        visitor: &mut impl Visitor,
-    ) {
+    fn enter_one(&mut self, streams: &Streams<'_>, demand: Demand, visitor: &mut impl Visitor) {
         let Network { topology, routes, classes, .. } = streams.network;
+        let channels = streams.channels;
         let Some(link) = topology.ports(demand.source).first() else {
             return;
         };

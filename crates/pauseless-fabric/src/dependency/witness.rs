@@ -75,7 +75,8 @@ impl Checker {
     pub fn explain(
         &mut self,
         network: Network<'_>,
-        (graph, left_out): (&Graph, &[bool]),
+        graph: &Graph,
+        left_out: &[bool],
         count_max: usize,
     ) -> Vec<Component> {
         let channels = self.channels().clone();
@@ -146,7 +147,7 @@ impl Investigation<'_> {
             if !uses.contains(&true) {
                 continue;
             }
-            self.mark_sources((stream, &trace), &uses, &mut sources);
+            self.mark_sources(stream, &trace, &uses, &mut sources);
             for at in (0..count).filter(|at| uses[*at]) {
                 for group in self.streams.groups(stream) {
                     targets[at][self.network.routes.groups.target(*group).index()] = true;
@@ -179,7 +180,8 @@ impl Investigation<'_> {
     /// each is looked for only from where the hop before left off.
     fn mark_sources(
         &self,
-        (stream, trace): (Stream, &Trace),
+        stream: Stream,
+        trace: &Trace,
         uses: &[bool],
         sources: &mut [Vec<bool>],
     ) {
@@ -315,7 +317,7 @@ impl Investigation<'_> {
 
     fn trace(&mut self, stream: Stream) -> Trace {
         let mut trace = Trace::default();
-        self.walker.follow((self.streams, self.channels), stream, &mut trace);
+        self.walker.follow(self.streams, stream, &mut trace);
         trace.entries.sort_unstable_by_key(|(switch, vertex)| (*vertex, *switch));
         // Every demand of one switch enters alike.
         trace.entries.dedup();
@@ -335,8 +337,7 @@ impl Investigation<'_> {
     fn entering(&self, stream: Stream, trace: &Trace, vertex: u32) -> Vec<(NodeId, (Lane, u32))> {
         let mut hosts = Vec::new();
         for (switch, entry) in trace.entries_at(vertex) {
-            let here = (self.channels, *entry);
-            let sources = self.streams.sources_at(stream, *switch, here);
+            let sources = self.streams.sources_at(stream, *switch, *entry);
             hosts.extend(sources.into_iter().map(|(host, lane)| (host, (lane, *entry))));
         }
         hosts

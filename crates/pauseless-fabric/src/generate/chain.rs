@@ -54,7 +54,7 @@ impl Shape for Ring {
 
     fn check(&self) -> Result<(), SizeError> {
         let ring = Numbers("a ring");
-        ring.within(("switches", self.switches), 3, FIELD_MAX)?;
+        ring.within("switches", self.switches, 3..=FIELD_MAX)?;
         ring.positive(&[("hosts_per_switch", self.hosts_per_switch)])
     }
 
@@ -93,8 +93,8 @@ impl Shape for Dumbbell {
 
     fn check(&self) -> Result<(), SizeError> {
         let dumbbell = Numbers("a dumbbell");
-        dumbbell.within(("left", self.left), 1, HOSTS_MAX)?;
-        dumbbell.within(("right", self.right), 1, HOSTS_MAX)
+        dumbbell.within("left", self.left, 1..=HOSTS_MAX)?;
+        dumbbell.within("right", self.right, 1..=HOSTS_MAX)
     }
 
     fn draw(&self, wiring: &mut Wiring) {
@@ -115,7 +115,7 @@ impl Shape for NToOne {
     }
 
     fn check(&self) -> Result<(), SizeError> {
-        Numbers("n to 1").within(("senders", self.senders), 1, HOSTS_MAX)
+        Numbers("n to 1").within("senders", self.senders, 1..=HOSTS_MAX)
     }
 
     fn draw(&self, wiring: &mut Wiring) {

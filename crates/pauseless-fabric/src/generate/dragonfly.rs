@@ -67,10 +67,9 @@ impl Shape for Dragonfly {
             ("routers_per_group", self.routers_per_group),
             ("hosts_per_router", self.hosts_per_router),
         ])?;
-        let global = ("global_links_per_router", self.global_links_per_router);
-        fields.within(global, 0, FIELD_MAX)?;
+        fields.within("global_links_per_router", self.global_links_per_router, 0..=FIELD_MAX)?;
         // At most 1024 x 1024 + 1.
-        fields.within(("groups", self.groups), 1, self.groups_max() as u32)
+        fields.within("groups", self.groups, 1..=self.groups_max() as u32)
     }
 
     fn draw(&self, wiring: &mut Wiring) {

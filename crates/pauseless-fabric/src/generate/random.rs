@@ -39,10 +39,10 @@ impl Shape for RandomRegular {
     fn check(&self) -> Result<(), SizeError> {
         let fields = Numbers("a random regular fabric");
         let (switches, degree) = (self.switches, self.degree);
-        fields.within(("switches", switches), 2, RANDOM_MAX)?;
+        fields.within("switches", switches, 2..=RANDOM_MAX)?;
         // With one link each, only two switches can be connected.
         let degree_min = if switches == 2 { 1 } else { 2 };
-        fields.within(("degree", degree), degree_min, switches - 1)?;
+        fields.within("degree", degree, degree_min..=switches - 1)?;
         fields.positive(&[("hosts_per_switch", self.hosts_per_switch)])?;
         if switches % 2 == 1 && degree % 2 == 1 {
             let why = format!(
@@ -88,18 +88,18 @@ impl Graph {
             Graph { nodes, links: Vec::new(), joined: vec![0; (nodes * nodes).div_ceil(64)] };
         for a in 0..shape.switches {
             for offset in 1..=shape.degree / 2 {
-                graph.add((a, (a + offset) % shape.switches));
+                graph.add(a, (a + offset) % shape.switches);
             }
             // An odd degree is completed by the node opposite; the number of nodes is even then.
             let half = shape.switches / 2;
             if shape.degree % 2 == 1 && a < half {
-                graph.add((a, a + half));
+                graph.add(a, a + half);
             }
         }
         graph
     }
 
-    fn add(&mut self, (a, b): (u32, u32)) {
+    fn add(&mut self, a: u32, b: u32) {
         self.links.push(ordered(a, b));
         self.flip(a, b);
     }

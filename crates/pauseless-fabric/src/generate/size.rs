@@ -1,5 +1,7 @@
 //! How large a shape is, by closed form, and which sizes are possible.
 
+use std::ops::RangeInclusive;
+
 use thiserror::Error;
 
 use crate::topology::PORT_COUNT_MAX;
@@ -93,19 +95,24 @@ fn spoken(field: &str) -> String {
 pub struct Numbers(pub &'static str);
 
 impl Numbers {
-    /// A number, with the name of its field, from `min` to `max`.
-    pub fn within(self, field: (&'static str, u32), min: u32, max: u32) -> Result<(), SizeError> {
-        let (field, given) = field;
-        if (min..=max).contains(&given) {
+    /// Refuses a value of `field` that is not in `range`.
+    pub fn within(
+        self,
+        field: &'static str,
+        given: u32,
+        range: RangeInclusive<u32>,
+    ) -> Result<(), SizeError> {
+        if range.contains(&given) {
             return Ok(());
         }
+        let (min, max) = range.into_inner();
         Err(SizeError::OutOfRange { field, shape: self.0, given, min, max })
     }
 
-    /// Numbers from 1 to the largest of any field.
+    /// Refuses any of `fields`, each with its value, that is zero or too large.
     pub fn positive(self, fields: &[(&'static str, u32)]) -> Result<(), SizeError> {
         let mut fields = fields.iter();
-        fields.try_for_each(|field| self.within(*field, 1, FIELD_MAX))
+        fields.try_for_each(|(field, given)| self.within(field, *given, 1..=FIELD_MAX))
     }
 }
 

@@ -97,7 +97,7 @@ impl Shape for FatTree {
     }
 
     fn check(&self) -> Result<(), SizeError> {
-        Numbers("a fat tree").within(("k", self.k), 2, FAT_TREE_K_MAX)?;
+        Numbers("a fat tree").within("k", self.k, 2..=FAT_TREE_K_MAX)?;
         if self.k % 2 == 1 {
             let range = format!("choose an even number from 2 to {FAT_TREE_K_MAX}");
             let why = format!("k of a fat tree: {} is odd; {range}", self.k);
@@ -228,7 +228,7 @@ impl Shape for RailOptimised {
             ("rails", self.rails),
             ("links_per_pair", self.links_per_pair),
         ])?;
-        fields.within(("spines", self.spines), 0, FIELD_MAX)
+        fields.within("spines", self.spines, 0..=FIELD_MAX)
     }
 
     fn draw(&self, wiring: &mut Wiring) {

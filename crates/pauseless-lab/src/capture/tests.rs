@@ -60,7 +60,7 @@ fn a_node_writes_what_it_sees() {
     let names = ["S1:H1", "S2:H2", "S2:S1"].map(String::from);
     let capture = Capture::create(&path, &names, Duration::ZERO).expect("a new file");
     let mut node = NodeCapture::new(&capture, 1);
-    node.see(Time::ZERO, (PortId(1), Way::Out), &frame);
+    node.see(Time::ZERO, PortId(1), Way::Out, &frame);
     assert_eq!(capture.finish().expect("there is room"), 1);
     let bytes = std::fs::read(&path).expect("it was written");
     let at = bytes.windows(frame.len()).position(|part| part == frame);

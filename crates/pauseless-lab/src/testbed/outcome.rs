@@ -284,7 +284,7 @@ impl<'a> View<'a> {
 
     fn held(self) -> Bytes {
         let held = self.queues_of_switches().map(|(_, class)| class.held);
-        held.fold(Bytes::ZERO, |sum, held| sum + held)
+        held.sum::<Bytes>()
     }
 
     /// When the last data frame reached a host, or a port of a switch as far as samples show it.

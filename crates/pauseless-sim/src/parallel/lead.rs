@@ -230,9 +230,7 @@ impl<'c> Lead<'c> {
     fn is_answered(&mut self, whole: &Whole<'_, 'c>) -> bool {
         let stops = whole.parts.iter().map(|part| &part.stopping);
         let settled: usize = stops.clone().map(|stop| stop.settled_count()).sum();
-        let sum = |pick: fn(&Stopping) -> Bytes| {
-            stops.clone().fold(Bytes::ZERO, |sum, stop| sum + pick(stop))
-        };
+        let sum = |pick: fn(&Stopping) -> Bytes| stops.clone().map(pick).sum::<Bytes>();
         let is_delivered =
             settled == self.whole.flows.len() && sum(|stop| stop.sent) == sum(|stop| stop.gone);
         if is_delivered {

@@ -79,7 +79,7 @@ pub struct Port {
 
 impl Port {
     /// An idle port without a peer yet.
-    pub fn new(node: u32, interface: u32, (rate, delay): (u64, u64)) -> Port {
+    pub fn new(node: u32, interface: u32, rate: u64, delay: u64) -> Port {
         Port {
             node,
             interface,
@@ -286,8 +286,7 @@ impl Engine {
     pub fn new(setup: Setup) -> Engine {
         let sources = setup.flows.iter().map(|flow| {
             let line = setup.ports[setup.port_of(flow.source) as usize].rate;
-            let times = (flow.window, flow.base_rtt);
-            Source::new(u64::from(flow.size), (flow.group, line), times)
+            Source::new(flow, line)
         });
         let stamps = match setup.terms.scheme {
             Scheme::Hpcc => 42,

@@ -1,6 +1,7 @@
 //! What a source keeps for each flow, and how feedback changes its rate.
 
 use super::clock;
+use super::engine::Flow;
 
 /// Switches whose records an answer carries.
 pub const HOPS_MAX: usize = 5;
@@ -117,6 +118,13 @@ impl Default for Terms {
     }
 }
 
+/// How busy a link was, as a share of its capacity, over how many nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    busy: f64,
+    span: u64,
+}
+
 /// A rate that others are computed from.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
@@ -166,20 +174,20 @@ pub struct Source {
 }
 
 impl Source {
-    /// A flow that has sent nothing.
-    pub fn new(size: u64, (group, line): (u8, u64), (window, base_rtt): (u64, u64)) -> Source {
+    /// The state of `flow` before its first packet, at a host whose link has the rate `line`.
+    pub fn new(flow: &Flow, line: u64) -> Source {
         let reference = Reference { rate: line, busy: 1.0, steps: 0 };
         Source {
-            size,
+            size: u64::from(flow.size),
             next: 0,
             acknowledged: 0,
-            group,
+            group: flow.group,
             line,
             rate: line,
             available: 0,
             start: 0,
-            window,
-            base_rtt,
+            window: flow.window,
+            base_rtt: flow.base_rtt,
             last_size: 0,
             updated_to: 0,
             last: [Hop::default(); HOPS_MAX],
@@ -270,8 +278,8 @@ impl Source {
         is_changed
     }
 
-    /// How busy a hop was since its last record, and for how many nanoseconds.
-    fn measure(&mut self, index: usize, trail: &Trail, terms: &Terms) -> (f64, u64) {
+    /// The load of a hop since its last record.
+    fn measure(&mut self, index: usize, trail: &Trail, terms: &Terms) -> Load {
         let hop = trail.hops[index];
         let last = std::mem::replace(&mut self.last[index], hop);
         let span = hop.time.wrapping_sub(last.time) & 0xff_ffff;
@@ -280,14 +288,14 @@ impl Source {
         let rate = (sent * 8) as f64 / seconds;
         let queue = (hop.queue.min(last.queue) * 80 * terms.multiple) as f64;
         let queue = queue * self.line as f64 / hop.line as f64 / self.window as f64;
-        (rate / hop.line as f64 + queue, span)
+        Load { busy: rate / hop.line as f64 + queue, span }
     }
 
-    fn is_heard(&self, index: usize, (is_full, trail): (bool, &Trail), terms: &Terms) -> bool {
+    fn is_heard(&self, index: usize, is_full: bool, trail: &Trail, terms: &Terms) -> bool {
         is_full || !terms.is_sampling || trail.hops[index].queue > 0
     }
 
-    fn advance(&self, index: usize, (busy, span): (f64, u64), terms: &Terms) -> Reference {
+    fn advance(&self, index: usize, Load { busy, span }: Load, terms: &Terms) -> Reference {
         let reference = self.references[index];
         let span = span.min(self.base_rtt);
         let kept = reference.busy * (self.base_rtt - span) as f64;
@@ -303,14 +311,14 @@ impl Source {
     }
 
     fn rate_of_way(&mut self, is_full: bool, trail: &Trail, terms: &Terms) -> Option<u64> {
-        let mut busiest = (0.0, 0);
+        let mut busiest = Load { busy: 0.0, span: 0 };
         let mut is_any = false;
         for index in 0..trail.count {
-            if self.is_heard(index, (is_full, trail), terms) {
+            if self.is_heard(index, is_full, trail, terms) {
                 is_any = true;
-                let measured = self.measure(index, trail, terms);
-                if measured.0 > busiest.0 {
-                    busiest = measured;
+                let load = self.measure(index, trail, terms);
+                if load.busy > busiest.busy {
+                    busiest = load;
                 }
             }
         }
@@ -330,10 +338,10 @@ impl Source {
         let mut is_any = false;
         for index in 0..trail.count {
             let mut rate = self.references[index].rate;
-            if self.is_heard(index, (is_full, trail), terms) {
+            if self.is_heard(index, is_full, trail, terms) {
                 is_any = true;
-                let measured = self.measure(index, trail, terms);
-                let reference = self.advance(index, measured, terms);
+                let load = self.measure(index, trail, terms);
+                let reference = self.advance(index, load, terms);
                 self.references[index].busy = reference.busy;
                 rate = reference.rate;
                 if is_full {

@@ -25,7 +25,7 @@ impl Simulator<'_> {
             }
         }
         in_network += self.receivers.waiting();
-        let delivered = self.flows.iter().fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
+        let delivered: Bytes = self.flows.iter().map(|flow| flow.delivered).sum();
         let dropped = self.tally.losses.total().bytes
             + self.tally.losses.wire.bytes
             + self.tally.expired_bytes

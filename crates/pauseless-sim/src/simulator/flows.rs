@@ -171,7 +171,7 @@ impl Simulator<'_> {
             Echo::NONE => host.handle_feedback(self.now, flow, feedback),
             Echo(place) => {
                 let trail = self.trails.remove(place);
-                host.handle_telemetry(self.now, flow, (feedback, trail.hops()))
+                host.handle_telemetry(self.now, flow, feedback, trail.hops())
             }
         };
         if is_complete && self.config.transport.finish == Finish::Source {

@@ -32,7 +32,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     for folder in &args.from {
         store.adopt(&Store::read_only(folder, &place.campaign)?)?;
     }
-    let Some(merged) = merge((&store, &plan), args.partial, &interrupt)? else {
+    let Some(merged) = merge(&store, &plan, args.partial, &interrupt)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     if args.json {
@@ -66,7 +66,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
 
 /// Merges a campaign of which all runs were made; `None` if somebody interrupts it.
 pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Result<Option<PathBuf>> {
-    let Some(merged) = merge((store, plan), false, interrupt)? else {
+    let Some(merged) = merge(store, plan, false, interrupt)? else {
         return Ok(None);
     };
     let missing = merged.missing;
@@ -80,7 +80,8 @@ pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Resul
 
 /// Merges; `None` if somebody interrupts it.
 pub fn merge(
-    (store, plan): (&Store, &Plan),
+    store: &Store,
+    plan: &Plan,
     is_partial: bool,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Merged>> {

@@ -156,7 +156,7 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
         announce(&place, &todo, threads);
     }
     let begin = Instant::now();
-    let executed = execute(&plan, &store, &todo, (args, threads, &interrupt))?;
+    let executed = execute(&plan, &store, &todo, args, threads, &interrupt)?;
     let mut summary = Summary {
         place: &place,
         args,
@@ -193,7 +193,9 @@ fn execute(
     plan: &Plan,
     store: &Store,
     todo: &Todo,
-    (args, threads, interrupt): (&SweepRunArgs, NonZeroUsize, &Interrupt),
+    args: &SweepRunArgs,
+    threads: NonZeroUsize,
+    interrupt: &Interrupt,
 ) -> Result<Executed, Failure> {
     let writer = store.writer()?;
     let display = progress::Campaign::new(&plan.campaign.name, args.quiet || args.json);
@@ -205,7 +207,7 @@ fn execute(
         watch: &|progress| {
             let so_far = || progress.tally.with(todo.kept).found();
             let before = todo.kept.runs;
-            display.show((before, progress.tally.runs), before + progress.total, &so_far);
+            display.show(before, progress.tally.runs, before + progress.total, &so_far);
             interrupt.flow()
         },
     };

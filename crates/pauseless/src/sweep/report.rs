@@ -33,7 +33,7 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let is_usable = |results: &Results| results.are_whole() && results.are_of(&place.campaign);
     let results = match store.results().ok().filter(is_usable) {
         Some(results) => results,
-        None => match merge((&store, &plan), &mut context, &interrupt)? {
+        None => match merge(&store, &plan, &mut context, &interrupt)? {
             Some(results) => results,
             None => return Ok(ExitCode::from(INTERRUPTED)),
         },
@@ -58,11 +58,12 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 
 /// Puts together what there is so far; `None` if somebody interrupts it.
 fn merge(
-    (store, plan): (&Store, &Plan),
+    store: &Store,
+    plan: &Plan,
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Results>> {
-    let Some(merged) = merge::merge((store, plan), true, interrupt)? else {
+    let Some(merged) = merge::merge(store, plan, true, interrupt)? else {
         return Ok(None);
     };
     let again = &context.command;

@@ -25,7 +25,7 @@ pub struct ReceiveRing {
 impl ReceiveRing {
     /// Asks the kernel for a ring.
     pub fn new(socket: &OwnedFd, options: Options) -> io::Result<ReceiveRing> {
-        let set = |name: c_int, value: c_int| socket::set(socket, (libc::SOL_PACKET, name), value);
+        let set = |name: c_int, value: c_int| socket::set(socket, libc::SOL_PACKET, name, value);
         set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as _)?;
         set(libc::PACKET_IGNORE_OUTGOING, 1)?;
         // The kernel takes VLAN tags off; there is room to put them back.
@@ -38,7 +38,7 @@ impl ReceiveRing {
             tp_frame_size: slot as _,
             tp_frame_nr: slots as _,
         };
-        socket::set(socket, (libc::SOL_PACKET, libc::PACKET_RX_RING), request)?;
+        socket::set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, request)?;
         let memory = Mapping::of(socket.as_raw_fd(), 0, slots * slot)?;
         Ok(ReceiveRing { memory, slot, slots, next: 0 })
     }

@@ -50,7 +50,7 @@ pub enum Kicked {
 
 impl Attached {
     /// Binds to the first queue of the interface with this number, which is tried so many times.
-    pub fn open(index: i32, (mode, options): (Mode, Options), tries: u32) -> io::Result<Attached> {
+    pub fn open(index: i32, mode: Mode, options: Options, tries: u32) -> io::Result<Attached> {
         let sizes = Sizes::of(options)?;
         // First, since it is refused most often and the rest costs more.
         let redirect = Redirect::attach(index, mode.place())?;
@@ -59,16 +59,19 @@ impl Attached {
         let memory = register(&socket, &sizes).map_err(|error| {
             named(error, "register memory (is the limit on locked memory too low?)")
         })?;
-        let offsets: [Offsets; 4] = socket::get(&socket, (libc::SOL_XDP, libc::XDP_MMAP_OFFSETS))?;
+        let offsets: [Offsets; 4] = socket::get(&socket, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
         let [receive, transmit, fill, completion] = offsets;
-        let descriptors = |place, size| Ring::map(&socket, place, size);
-        let addresses = |place, size| Ring::map(&socket, place, size);
         let mut attached = Attached {
             _redirect: redirect,
-            fill: addresses((libc::XDP_UMEM_PGOFF_FILL_RING, fill), sizes.receive)?,
-            completion: addresses((libc::XDP_UMEM_PGOFF_COMPLETION_RING, completion), sizes.send)?,
-            receive: descriptors((libc::XDP_PGOFF_RX_RING as u64, receive), sizes.receive)?,
-            transmit: descriptors((libc::XDP_PGOFF_TX_RING as u64, transmit), sizes.send)?,
+            fill: Ring::map(&socket, libc::XDP_UMEM_PGOFF_FILL_RING, fill, sizes.receive)?,
+            completion: Ring::map(
+                &socket,
+                libc::XDP_UMEM_PGOFF_COMPLETION_RING,
+                completion,
+                sizes.send,
+            )?,
+            receive: Ring::map(&socket, libc::XDP_PGOFF_RX_RING as u64, receive, sizes.receive)?,
+            transmit: Ring::map(&socket, libc::XDP_PGOFF_TX_RING as u64, transmit, sizes.send)?,
             memory,
             chunk: sizes.chunk,
             spare: (0..u64::from(sizes.send)).map(|at| at * sizes.chunk).collect(),
@@ -81,7 +84,7 @@ impl Attached {
             attached.fill.write(at, chunk);
         }
         attached.fill.produce(sizes.receive);
-        bind(&attached.socket, (index, mode), tries)?;
+        bind(&attached.socket, index, mode, tries)?;
         attached._redirect.point_to(&attached.socket)?;
         Ok(attached)
     }
@@ -193,9 +196,8 @@ impl Attached {
 
     /// What the kernel has lost.
     pub fn losses(&self) -> Losses {
-        let name = (libc::SOL_XDP, libc::XDP_STATISTICS);
-        let counters: [u64; 6] = socket::get(&self.socket, name).unwrap_or_default();
-        let [dropped, _, invalid, full, ..] = counters;
+        let counters = socket::get(&self.socket, libc::SOL_XDP, libc::XDP_STATISTICS);
+        let [dropped, _, invalid, full, _, _]: [u64; 6] = counters.unwrap_or_default();
         Losses { receive: dropped + full, send: invalid }
     }
 
@@ -257,8 +259,8 @@ fn register(socket: &OwnedFd, sizes: &Sizes) -> io::Result<Mapping> {
         chunk_size: sizes.chunk as u32,
         headroom: 0,
     };
-    let set = |name, value: u32| socket::set(socket, (libc::SOL_XDP, name), value);
-    socket::set(socket, (libc::SOL_XDP, libc::XDP_UMEM_REG), request)?;
+    let set = |name, value: u32| socket::set(socket, libc::SOL_XDP, name, value);
+    socket::set(socket, libc::SOL_XDP, libc::XDP_UMEM_REG, request)?;
     set(libc::XDP_UMEM_FILL_RING, sizes.receive)?;
     set(libc::XDP_UMEM_COMPLETION_RING, sizes.send)?;
     set(libc::XDP_RX_RING, sizes.receive)?;
@@ -267,7 +269,7 @@ fn register(socket: &OwnedFd, sizes: &Sizes) -> io::Result<Mapping> {
 }
 
 /// The kernel lets go of a queue a moment after its last socket was closed, so a refusal may pass.
-fn bind(socket: &OwnedFd, (index, mode): (i32, Mode), tries: u32) -> io::Result<()> {
+fn bind(socket: &OwnedFd, index: i32, mode: Mode, tries: u32) -> io::Result<()> {
     let way = match mode {
         Mode::ZeroCopy => libc::XDP_ZEROCOPY,
         _ => libc::XDP_COPY,

@@ -82,14 +82,14 @@ fn load(map: &OwnedFd) -> io::Result<OwnedFd> {
     let map = map.as_raw_fd();
     let instructions = [
         // r2 = queue of the frame
-        Instruction::new((LOAD_WORD, 2, 1), QUEUE_OFFSET, 0),
+        Instruction::new(LOAD_WORD, 2, 1, QUEUE_OFFSET, 0),
         // r1 = map, an instruction of double width
-        Instruction::new((LOAD_DOUBLE, 1, PSEUDO_MAP), 0, map),
-        Instruction::new((0, 0, 0), 0, 0),
+        Instruction::new(LOAD_DOUBLE, 1, PSEUDO_MAP, 0, map),
+        Instruction::new(0, 0, 0, 0, 0),
         // r3 = what to do with frames of queues without a socket
-        Instruction::new((MOVE, 3, 0), 0, XDP_PASS),
-        Instruction::new((CALL, 0, 0), 0, REDIRECT_MAP),
-        Instruction::new((EXIT, 0, 0), 0, 0),
+        Instruction::new(MOVE, 3, 0, 0, XDP_PASS),
+        Instruction::new(CALL, 0, 0, 0, REDIRECT_MAP),
+        Instruction::new(EXIT, 0, 0, 0, 0),
     ];
     let license = c"Dual MIT/GPL";
     let request = ProgramLoad {
@@ -121,7 +121,8 @@ struct Instruction {
 }
 
 impl Instruction {
-    fn new((code, to, from): (u8, u8, u8), offset: i16, immediate: i32) -> Instruction {
+    /// An instruction that writes register `to` and reads register `from`.
+    fn new(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
         Instruction { code, registers: to | from << 4, offset, immediate }
     }
 }

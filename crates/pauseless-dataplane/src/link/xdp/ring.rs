@@ -27,11 +27,7 @@ pub struct Offsets {
 
 impl<T: Copy> Ring<T> {
     /// Maps a ring of `size` entries, a power of two, that the kernel has at `page`.
-    pub fn map(
-        socket: &OwnedFd,
-        (page, offsets): (u64, Offsets),
-        size: u32,
-    ) -> io::Result<Ring<T>> {
+    pub fn map(socket: &OwnedFd, page: u64, offsets: Offsets, size: u32) -> io::Result<Ring<T>> {
         let length = offsets.entries as usize + size as usize * size_of::<T>();
         Ok(Ring {
             memory: Mapping::of(socket.as_raw_fd(), page as i64, length)?,
