@@ -37,7 +37,7 @@ fn good(flow: u32, number: u64, stamp_ns: u64, traffic_class: u8, size: u16) -> 
     frame
 }
 
-/// Without the FCS.
+/// The shortest frame, without its FCS.
 const LEN_MIN: usize = Data::SIZE_MIN.get() as usize - 4;
 
 fn read(bytes: &[u8]) {

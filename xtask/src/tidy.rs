@@ -5,6 +5,7 @@
 
 mod manifest;
 mod markdown;
+mod plain;
 mod rust;
 mod whitespace;
 
@@ -37,6 +38,7 @@ fn check(files: &[File], paths: &BTreeSet<String>) -> Vec<Finding> {
             _ => {}
         }
     }
+    findings.extend(plain::check(files));
     findings.extend(manifest::check(files));
     findings
 }

@@ -119,7 +119,7 @@ impl BufferConfig {
         stage.min(self.stages)
     }
 
-    /// R_k = C / 2^k.
+    /// The rate of a stage, R_k = C / 2^k.
     //= gfc19 4.2 eq 4
     pub fn rate(&self, stage: u16, line: Rate) -> Rate {
         let stage = u32::from(stage.min(self.stages));
