@@ -65,14 +65,14 @@ impl<T: Copy> Pool<T> {
         was_empty
     }
 
-    /// Adds a slot; its number.
+    /// Adds a slot and returns its index.
     #[cold]
     fn grow(&mut self, slot: Slot<T>) -> u32 {
         self.slots.push(slot);
         (self.slots.len() - 1) as u32
     }
 
-    /// Takes the first element.
+    /// Removes and returns the first element.
     #[inline]
     pub fn pop_front(&mut self, fifo: &mut Fifo) -> Option<T> {
         let index = fifo.head;
@@ -98,7 +98,7 @@ impl<T: Copy> Pool<T> {
         self.slots.get(fifo.tail as usize).map(|slot| &slot.element)
     }
 
-    /// All elements, first to last.
+    /// Iterates over all elements, first to last.
     pub fn iter(&self, fifo: &Fifo) -> impl Iterator<Item = &T> {
         let mut next = fifo.head;
         core::iter::from_fn(move || {

@@ -25,8 +25,8 @@ pub struct QueueId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// What a forwarding table is keyed by: the packets that are all forwarded alike.
-/// Usually one per target host; a flow with an explicit path has a group of its own.
+/// The key of forwarding tables: packets of one group are all forwarded alike. Usually there is one
+/// group per target host; a flow with an explicit path has a group of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
@@ -38,7 +38,7 @@ impl NodeId {
 }
 
 impl PortId {
-    /// Above every port of a node.
+    /// Larger than the number of any port.
     pub const MAX: PortId = PortId(u16::MAX);
 
     /// The position in a vector that has one element per port of the node.
@@ -48,7 +48,8 @@ impl PortId {
 }
 
 impl Class {
-    /// 802.1p has eight priorities; InfiniBand's sixteen lanes are used up to eight here.
+    /// 802.1p has eight priorities; of InfiniBand's sixteen virtual lanes at most eight can be used
+    /// here.
     pub const COUNT_MAX: usize = 8;
 
     /// The position in a vector that has one element per class.

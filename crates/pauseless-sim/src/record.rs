@@ -16,12 +16,12 @@ use crate::progress::{FlowState, Lives, Progress, rate_bps};
 use crate::simulator::Simulator;
 use crate::spread::Spread;
 
-/// What a sample is taken of.
+/// The run as a sample shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct SampledRun<'r> {
     pub now: Time,
     pub config: &'r Config,
-    /// The part of the run that a node is in: what has a place there, and what flows have achieved.
+    /// The part of the run that a node is in: its fabric and the progress of its flows.
     pub part: &'r dyn Fn(NodeId) -> (&'r Fabric, &'r [FlowState]),
 }
 
@@ -156,8 +156,8 @@ impl Recorder {
     }
 }
 
-/// Everything that was found and measured in a run that is over. Recordings are moved, not copied:
-/// they may be most of what a run has in memory.
+/// The outcome of a run that is over. Recordings are moved, not copied: they may be most of a run's
+/// memory.
 pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     let ended = run.ended();
     let lives = Lives {
@@ -214,7 +214,7 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     }
 }
 
-/// What has left every port, and how far congestion spread.
+/// The outcome of every port, and of the congestion tree.
 fn port_outcomes(fabric: &Fabric, spread: Spread, now: Time) -> (Vec<PortOutcome>, CongestionTree) {
     let ends = &fabric.ends;
     let is_host = |port: usize| {

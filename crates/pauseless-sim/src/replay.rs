@@ -13,7 +13,7 @@ use crate::fabric::Fabric;
 use crate::outcome::{self, PortStates};
 use crate::record::port_of;
 
-/// What was recorded so far.
+/// The recording so far.
 #[derive(Debug)]
 pub(crate) struct Reel {
     instants_max: usize,
@@ -22,13 +22,13 @@ pub(crate) struct Reel {
 }
 
 impl Reel {
-    /// Nothing is recorded yet; `None` if nothing is to be.
+    /// An empty recording; `None` if nothing is to be recorded.
     pub(crate) fn new(config: &Config, port_count: usize) -> Option<Reel> {
         let Replay::On { instants_max } = config.replay else {
             return None;
         };
         let instants_max = instants_max.max(4);
-        // A run that lasts to its end has nearly all of them then.
+        // A run that lasts to its end then has nearly all of them.
         let finest = config.duration.as_ps() / (u64::from(instants_max - 1) * FINER) + 1;
         Some(Reel {
             instants_max: instants_max as usize,
@@ -40,13 +40,13 @@ impl Reel {
         })
     }
 
-    /// When to take the next one.
+    /// When to record the next instant.
     pub(crate) fn next(&self) -> Time {
         Time::ZERO + self.step * self.past.times.len() as u64
     }
 
-    /// Looks at every port. `part` has the part of the run that a node is in, `packet_max` is what a
-    /// sender would like to send.
+    /// Records the state of every port. `part` has the part of the run that a node is in,
+    /// `packet_max` is the frame that a sender would like to send.
     pub(crate) fn take<'f>(
         &mut self,
         now: Time,
@@ -59,7 +59,7 @@ impl Reel {
         }
     }
 
-    /// Everything, with how it was in the end.
+    /// The whole recording, with the state at the end of the run.
     pub(crate) fn finish(self, now: Time, fabric: &Fabric, packet_max: Bytes) -> outcome::Replay {
         let mut all = self.past;
         if all.times.last().is_none_or(|last| *last < now) {
@@ -68,7 +68,7 @@ impl Reel {
         all
     }
 
-    /// Forgets every second instant; the first stays.
+    /// Drops every second instant; the first stays.
     fn thin(&mut self) {
         self.step = self.step * 2;
         keep_even(&mut self.past.times);
@@ -88,7 +88,7 @@ fn record<'f>(
 ) {
     replay.times.push(now);
     for (index, states) in replay.ports.iter_mut().enumerate() {
-        // All parts know which port is whose.
+        // All parts know which node a port belongs to.
         let fabric = part(part(NodeId(0)).ends[index].node);
         let end = &fabric.ends[index];
         let port = port_of(fabric, end.node, end.port);
@@ -98,11 +98,11 @@ fn record<'f>(
             if port.is_stopped(now, class, packet_max) {
                 return 0;
             }
-            // A watchdog may let go what its far end would hold; then nobody holds it back.
+            // A watchdog may release what the far end would hold; then nothing holds it back.
             let Some(rate) = port.upstream(class).rate(now) else {
                 return 1_000;
             };
-            // What is not stopped moves, however slowly.
+            // A sender that is not stopped moves, however slowly.
             let share = rate.as_bps().saturating_mul(1_000) / end.line.as_bps();
             share.clamp(1, 1_000) as u16
         });
@@ -121,5 +121,5 @@ fn keep_even<T>(values: &mut Vec<T>) {
     });
 }
 
-/// So many times closer than they could stay if the run lasts to its end.
+/// How much closer together instants are at first than they can stay if the run lasts to its end.
 const FINER: u64 = 16;

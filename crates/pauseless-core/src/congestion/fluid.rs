@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 
 use super::pcn;
 
-/// Sources, a queue and the weight.
+/// The state of the fluid model: the rates, the queue and the weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluid {
     /// C, the capacity of the bottleneck link.
@@ -40,7 +40,7 @@ pub struct Fluid {
     pub period: f64,
     /// The smallest weight of an increase, and the margin of a decrease.
     pub w_min: f64,
-    /// What the weight tends to.
+    /// The limit that the weight tends to.
     pub w_max: f64,
     /// R_i, the sending rate of every source.
     pub rates: Vec<f64>,
@@ -50,7 +50,7 @@ pub struct Fluid {
     pub weight: f64,
 }
 
-/// What a loop was.
+/// The two kinds of control loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
     /// The queue was empty at its end, and all rates have been increased.
@@ -60,7 +60,7 @@ pub enum Loop {
 }
 
 impl Fluid {
-    /// Sources of these rates in bit/s at an empty queue, counted in bits.
+    /// Sources with these rates in bit/s at an empty queue, which is counted in bits.
     pub fn new(config: &pcn::Config, capacity: f64, rates: Vec<f64>) -> Fluid {
         Fluid {
             capacity,
@@ -102,7 +102,7 @@ impl Fluid {
         Loop::Increase
     }
 
-    /// Where this comes to in the end, whatever the rates are now.
+    /// The steady state that the model reaches from any rates.
     pub fn steady(&self) -> Steady {
         Steady {
             capacity: self.capacity,
@@ -112,20 +112,20 @@ impl Fluid {
         }
     }
 
-    /// After how many loops a queue that begins empty is empty again, if the rates exceed C now:
-    /// ceil(1 + (S - C) / (w C)).
+    /// The number of loops after which a queue that begins empty is empty again, if the rates
+    /// exceed C now: ceil(1 + (S - C) / (w C)).
     //= pcn20 A.2.1 drain
     pub fn drain_loops(&self) -> u64 {
         let excess = self.aggregate() - self.capacity;
         let loops = 1.0 + excess / (self.w_min * self.capacity);
-        // A cast rounds down, and turns what is negative into nothing.
+        // The cast rounds down and turns negative values into zero.
         let whole = loops as u64;
         whole + u64::from((whole as f64) < loops)
     }
 }
 
-/// The steady state of two sources or more: one increase, then a decrease in every other loop
-/// of N, in closed form. A source that is alone never meets a queue.
+/// The steady state of two sources or more in closed form: one increase, then decreases in all
+/// other loops of N. A single source never meets a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
     /// C, the capacity of the bottleneck link.
@@ -139,7 +139,7 @@ pub struct Steady {
 }
 
 impl Steady {
-    /// The loops after which everything repeats: N.
+    /// The number of loops after which everything repeats, N.
     //= pcn20 A.2.2 period
     pub fn loops(&self) -> u32 {
         self.flows
@@ -151,7 +151,7 @@ impl Steady {
         self.capacity / f64::from(self.flows)
     }
 
-    /// By how much the aggregate exceeds C after an increase, as a part of C: (N - 2 + w) w.
+    /// The excess of the aggregate over C after an increase, as a share of C: (N - 2 + w) w.
     fn excess(&self) -> f64 {
         (f64::from(self.flows) - 2.0 + self.w_min) * self.w_min
     }

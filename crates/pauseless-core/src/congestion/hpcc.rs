@@ -27,26 +27,26 @@ use crate::unit::{Bytes, Rate, Span, Time};
 /// The parameters of HPCC; switches only write telemetry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// eta, how busy links are to be.
+    /// eta, the target utilisation of links.
     pub eta: f64,
-    /// maxStage, so many additive steps before a multiplicative one; 0 for none.
+    /// maxStage, the number of additive steps before a multiplicative one; 0 for none.
     pub stage_max: u32,
-    /// W_AI over the base round-trip time.
+    /// The additive step: W_AI over the base round-trip time.
     pub rate_ai: Rate,
     /// The rate below which no update brings a flow.
     pub rate_min: Rate,
-    /// T, the round-trip time without queues; zero for that of each flow.
+    /// T, the round-trip time without queues; zero to use that of each flow.
     pub base_rtt: Span,
-    /// Whether acknowledgements between two updates change the rate, too.
+    /// Whether acknowledgements between two updates change the rate as well.
     pub is_fast_reacting: bool,
-    /// Whether each hop has a rate of its own, of which the lowest counts.
+    /// Whether each hop has a rate of its own, the lowest of which counts.
     pub is_per_hop: bool,
     /// Whether a fast reaction ignores hops without a queue.
     pub is_sampling: bool,
 }
 
 impl Config {
-    /// The same for a flow of which this is the round-trip time without queues, unless one is given.
+    /// These parameters with the round-trip time without queues of a flow, unless one is given.
     #[must_use]
     pub fn for_round_trip(mut self, round_trip: Span) -> Config {
         if self.base_rtt == Span::ZERO {
@@ -72,12 +72,12 @@ impl Default for Config {
     }
 }
 
-/// A rate that others are computed from, and how busy its links are.
+/// A reference rate, from which the sending rate is computed, and the load of its links.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
     /// Rc, the rate that the last full update has set, in bit/s.
     rate: f64,
-    /// U, a moving average.
+    /// U, the moving average of the utilisation.
     busy: f64,
     /// incStage, the additive steps since the last multiplicative update.
     steps: u32,
@@ -90,7 +90,7 @@ struct Load {
     seconds: f64,
 }
 
-/// Follows the busiest link of its path.
+/// The sender's half: follows the busiest link of its path.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     config: Config,
@@ -98,17 +98,19 @@ pub struct ReactionPoint {
     /// T, in seconds, as the formulas want it.
     base_rtt: f64,
     rate: f64,
-    /// Of the whole way, or of each hop.
+    /// The reference of the whole path, or of each hop.
     references: [Reference; HOPS_MAX],
     last: [Option<Hop>; HOPS_MAX],
-    /// The packet that is sent next.
+    /// The number of the packet that is sent next.
     next: Sequence,
-    /// Acknowledgements from this packet on update the reference rate; `None` before the first.
+    /// The packet from which on acknowledgements update the reference rate; `None` before the first
+    /// one.
     update_from: Option<Sequence>,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`. Panics if the round-trip time is zero.
+    /// A source on a link of rate `line` that starts at `initial`. Panics if the round-trip time is
+    /// zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
         assert!(config.base_rtt > Span::ZERO, "a round trip takes time");
         let bounds = Bounds::new(config.rate_min, line);
@@ -126,7 +128,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The records of an acknowledgement of the packet `sequence`.
+    /// Handles the records of the acknowledgement of packet `sequence`.
     fn on_records(&mut self, sequence: Sequence, hops: &[Hop]) {
         let Some(update_from) = self.update_from else {
             for (last, hop) in self.last.iter_mut().zip(hops) {
@@ -167,7 +169,7 @@ impl ReactionPoint {
         Some(Load { busy, seconds })
     }
 
-    /// One rate for the whole way.
+    /// Updates the rate from the busiest hop of the path.
     fn update_all(&mut self, hops: &[Hop], is_full: bool) {
         let mut busiest: Option<Load> = None;
         for (index, hop) in hops.iter().take(HOPS_MAX).enumerate() {
@@ -187,7 +189,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The lowest of the rates that the hops ask for.
+    /// Updates the rates of all hops; the lowest one counts.
     fn update_each(&mut self, hops: &[Hop], is_full: bool) {
         let mut lowest = self.bounds.line;
         let mut is_any = false;

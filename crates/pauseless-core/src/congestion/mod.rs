@@ -28,7 +28,7 @@ use crate::unit::{Bytes, Rate, Span, Time};
 use outside::{BoxedCongestionPoint, BoxedNotificationPoint, BoxedReactionPoint, CongestionScheme};
 use telemetry::{Echo, Hop};
 
-/// What is said to a flow's source.
+/// A message about congestion or arrival to the source of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// The target has received the packet of this number and all before it that were not lost.
@@ -37,19 +37,19 @@ pub enum Feedback {
         sequence: Sequence,
         /// Whether that packet was marked on its way.
         is_marked: bool,
-        /// What that packet has collected on its way.
+        /// The telemetry that the packet has collected.
         echo: Echo,
     },
-    /// The target has received all packets before this number, and not this one.
+    /// The target has received all packets before this number, but not this one.
     Nack {
-        /// The packet that it waits for.
+        /// The number of the missing packet.
         expected: Sequence,
-        /// Whether the packet that arrived instead was marked on its way.
+        /// Whether the packet that arrived instead was marked.
         is_marked: bool,
-        /// What that one has collected on its way.
+        /// The telemetry that the packet that arrived instead has collected.
         echo: Echo,
     },
-    /// DCQCN: a marked packet has arrived.
+    /// DCQCN: a marked packet has arrived at the target.
     Cnp,
     /// PCN: whether the flow is congested, and the rate at which it arrives.
     Receiving {
@@ -58,12 +58,12 @@ pub enum Feedback {
         /// The 32-bit field RecRate, in units of 1 Mb/s.
         rate_mbps: u32,
     },
-    /// QCN: a quantised measure of the congestion, 1 to 63, made by a switch.
+    /// QCN: a switch's quantised measure of the congestion, from 1 to 63.
     Congestion {
         /// The six bits of the notification.
         psi: u8,
     },
-    /// What a scheme of another crate says to itself. No frame on real wires carries it.
+    /// The private message of a scheme of another crate. No frame on real wires carries it.
     Outside([u8; 8]),
 }
 
@@ -76,7 +76,7 @@ impl Feedback {
     /// Frame bytes of QCN's congestion notification message, without the encapsulated frame.
     pub const CNM_SIZE: Bytes = Bytes::new(64);
 
-    /// Under which name the driver keeps what comes back with this.
+    /// The handle of the telemetry that comes back with this feedback.
     #[inline]
     pub fn echo(self) -> Echo {
         match self {
@@ -85,7 +85,7 @@ impl Feedback {
         }
     }
 
-    /// The same where the driver keeps that under another name.
+    /// This feedback with another handle of its telemetry.
     #[must_use]
     pub fn echoing(mut self, other: Echo) -> Feedback {
         if let Feedback::Ack { echo, .. } | Feedback::Nack { echo, .. } = &mut self {
@@ -95,12 +95,12 @@ impl Feedback {
     }
 }
 
-/// The number of a packet of its flow, with the 24 bits that RoCE has for it.
+/// The number of a packet in its flow, modulo 2^24 as in RoCE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sequence(pub u32);
 
 impl Sequence {
-    /// How many bits it has.
+    /// The width of the number.
     pub const BITS: u32 = 24;
 
     /// The number before this one.
@@ -115,16 +115,16 @@ impl Sequence {
         Sequence((self.0 + 1) & ((1 << Sequence::BITS) - 1))
     }
 
-    /// Whether this is `other` or comes after it, less than half a turn away.
+    /// Whether this is `other` or comes after it, by less than half of the number space.
     pub const fn is_from(self, other: Sequence) -> bool {
         self.0.wrapping_sub(other.0) & (1 << (Sequence::BITS - 1)) == 0
     }
 }
 
-/// What a congestion point sees of its queue.
+/// The state of a queue as its congestion point sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueState {
-    /// Packets that wait, without the one that is leaving.
+    /// The packets that wait, without the one that is leaving.
     pub packets: u32,
     /// The frame bytes of those packets.
     pub bytes: Bytes,
@@ -150,62 +150,62 @@ pub struct Received {
     pub sequence: Sequence,
     /// Whether a switch has marked it.
     pub is_marked: bool,
-    /// What switches have written into it.
+    /// The handle of the telemetry that switches have written into it.
     pub echo: Echo,
 }
 
-/// A flow's source, as the reaction point finds it that is made for it.
+/// The source of a flow, for which a reaction point is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The rate of the link of its host.
+    /// The rate of the source's link.
     pub line: Rate,
     /// The rate at which the flow starts.
     pub initial: Rate,
-    /// The round-trip time without queues; [`Span::ZERO`] if nobody has computed it.
+    /// The round-trip time without queues; [`Span::ZERO`] if it is unknown.
     pub round_trip: Span,
 }
 
 impl Source {
-    /// A source that starts at the rate of its link, at an unknown distance from its target.
+    /// A source that starts at line rate, with an unknown round-trip time.
     pub const fn at_line(line: Rate) -> Source {
         Source { line, initial: line, round_trip: Span::ZERO }
     }
 }
 
-/// What a congestion point does about a packet that joins its queue.
+/// The reaction of a congestion point to a packet that joins its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
     /// The packet waits unmarked and its source hears nothing.
     Silent,
     /// The packet gets an ECN mark.
     Marked,
-    /// Its source is told something by the switch itself.
-    Told(Feedback),
+    /// The switch itself sends feedback to the packet's source.
+    Notify(Feedback),
 }
 
 /// The part in a switch, one per (egress, class).
 pub trait CongestionPoint {
-    /// A packet of `size` bytes has joined the queue, which counts it already; what to do about it.
+    /// Handles a packet of `size` bytes that has joined the queue, which includes it already.
     fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
         Joining::Silent
     }
-    /// A packet of `size` bytes starts to leave; whether to mark it.
+    /// Handles a packet of `size` bytes that starts to leave; returns whether to mark it.
     fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {
         false
     }
-    /// The far end has ceased to hold the queue back.
+    /// Handles the instant at which the far end no longer holds the queue back.
     fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 /// The part at a flow's target.
 pub trait NotificationPoint {
-    /// A packet has arrived; what to tell the source at once.
+    /// Handles a packet that has arrived; returns feedback to send at once.
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback>;
     /// When [`NotificationPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
     fn poll_timeout(&self) -> Time {
         Time::MAX
     }
-    /// The instant has come; what to tell the source. Calling too early does nothing.
+    /// Handles a timeout; returns feedback to send. A call that comes too early has no effect.
     fn handle_timeout(&mut self, _now: Time) -> Option<Feedback> {
         None
     }
@@ -213,11 +213,11 @@ pub trait NotificationPoint {
 
 /// The part at a flow's source.
 pub trait ReactionPoint {
-    /// A packet starts to leave.
+    /// Handles a packet that starts to leave.
     fn on_send(&mut self, _now: Time, _packet: Sent) {}
-    /// Feedback has arrived. What another scheme's parts would say is ignored.
+    /// Handles feedback. Feedback of other schemes is ignored.
     fn on_feedback(&mut self, now: Time, feedback: Feedback);
-    /// The same, with what a packet has collected on its way. Most schemes do not look at that.
+    /// Handles feedback with the telemetry of the acknowledged packet, which most schemes ignore.
     fn on_telemetry(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
         let _ = hops;
         self.on_feedback(now, feedback);
@@ -228,12 +228,12 @@ pub trait ReactionPoint {
     fn poll_timeout(&self) -> Time {
         Time::MAX
     }
-    /// The instant has come. Calling too early does nothing, calling late makes up for all that
-    /// was due by then.
+    /// Handles a timeout. A call that comes too early has no effect; one that comes late makes up
+    /// for everything that was due.
     fn handle_timeout(&mut self, _now: Time) {}
 }
 
-/// The rates that a reaction point may take. The schemes compute with numbers of bit/s.
+/// The range of rates of a reaction point. The schemes compute in bit/s.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     min: f64,
@@ -241,24 +241,24 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// From `rate_min` to `line`; a link slower than `rate_min` leaves no choice but its own rate.
+    /// The range from `rate_min` to `line`; on a link slower than `rate_min` only its own rate.
     fn new(rate_min: Rate, line: Rate) -> Bounds {
         Bounds { min: rate_min.min(line).as_bps() as f64, line: line.as_bps() as f64 }
     }
 
     /// The nearest rate within the bounds.
     fn limit(self, bps: f64) -> f64 {
-        // Unlike `clamp`, this makes a rate even of what is not a number.
+        // Unlike `clamp`, this turns NaN into a rate.
         bps.max(self.min).min(self.line)
     }
 
-    /// A rate within the bounds as the pacer wants it, to the nearest bit/s.
+    /// A rate within the bounds for the pacer, rounded to the nearest bit/s.
     fn rate(self, bps: f64) -> Rate {
         Rate::bps((self.limit(bps) + 0.5) as u64)
     }
 }
 
-/// What `step` is on a link of rate `line`, if it is meant for one of the rate `reference`.
+/// The value of `step` on a link of rate `line`, if it is given for a link of rate `reference`.
 fn scaled(step: Rate, line: Rate, reference: Option<Rate>) -> f64 {
     let reference = reference.unwrap_or(line);
     step.as_bps() as f64 * line.as_bps() as f64 / reference.as_bps() as f64
@@ -273,13 +273,13 @@ pub enum CongestionControl {
     Pcn(pcn::Config),
     /// QCN, IEEE 802.1Qau; see [`qcn`].
     Qcn(qcn::Config),
-    /// ECN marks, CNPs, and a sender in the manner of QCN's.
+    /// DCQCN: ECN marks, CNPs, and a sender similar to QCN's; see [`dcqcn`].
     Dcqcn(dcqcn::Config),
-    /// Round-trip times and their gradient.
+    /// TIMELY: round-trip times and their gradient; see [`timely`].
     Timely(timely::Config),
-    /// What switches write into packets.
+    /// HPCC: telemetry that switches write into packets; see [`hpcc`].
     Hpcc(hpcc::Config),
-    /// The share of packets that were marked.
+    /// DCTCP: the share of marked packets; see [`dctcp`].
     Dctcp(dctcp::Config),
     /// A scheme of another crate.
     Outside(Outside<dyn CongestionScheme>),
@@ -298,7 +298,7 @@ pub enum AnyCongestionPoint {
     Marker(marking::Marker),
     /// Counts bytes and marks nothing, for [`telemetry`].
     Counter,
-    /// That of an outside scheme.
+    /// The congestion point of an outside scheme.
     Outside(Box<dyn BoxedCongestionPoint>),
 }
 
@@ -311,16 +311,16 @@ pub enum AnyNotificationPoint {
     Pcn(pcn::NotificationPoint),
     /// DCQCN's congestion notification packets.
     Dcqcn(dcqcn::NotificationPoint),
-    /// That of an outside scheme.
+    /// The notification point of an outside scheme.
     Outside(Box<dyn BoxedNotificationPoint>),
 }
 
 /// Any reaction point, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyReactionPoint {
-    /// Always the same rate.
+    /// A source without congestion control.
     None {
-        /// The rate at which the flow starts and stays.
+        /// The rate at which the flow sends.
         rate: Rate,
     },
     /// The sender of PCN.
@@ -337,12 +337,12 @@ pub enum AnyReactionPoint {
     Hpcc(hpcc::ReactionPoint),
     /// The sender of DCTCP.
     Dctcp(dctcp::ReactionPoint),
-    /// That of an outside scheme.
+    /// The reaction point of an outside scheme.
     Outside(Box<dyn BoxedReactionPoint>),
 }
 
 impl CongestionControl {
-    /// A scheme of another crate, with parameters that stay in memory from now on: see [`Outside`].
+    /// A scheme of another crate, whose parameters stay in memory for good: see [`Outside`].
     pub fn outside(scheme: impl CongestionScheme) -> CongestionControl {
         CongestionControl::Outside(Outside::leak(Box::new(scheme)))
     }
@@ -361,7 +361,7 @@ impl CongestionControl {
         }
     }
 
-    /// Whether switches write into the packets of flows that obey this.
+    /// Whether switches write telemetry into the packets of this scheme.
     pub fn has_telemetry(&self) -> bool {
         match self {
             CongestionControl::Hpcc(_) => true,
@@ -379,13 +379,13 @@ impl CongestionControl {
         }
     }
 
-    /// Whether congestion points send packets of their own to the sources of others.
+    /// Whether congestion points send notifications to sources.
     pub fn notifies(&self) -> bool {
         matches!(self, CongestionControl::Qcn(_) | CongestionControl::Outside(_))
     }
 
-    /// Whether congestion points ask whether the far end holds their queue back: to know that costs a
-    /// tenth of a hop.
+    /// Whether congestion points ask whether the far end holds their queue back; to know that costs
+    /// a tenth of the time of a hop.
     pub fn watches_release(&self) -> bool {
         matches!(self, CongestionControl::Pcn(_) | CongestionControl::Outside(_))
     }
@@ -402,7 +402,7 @@ impl CongestionControl {
         }
     }
 
-    /// The part in a switch, for an egress of rate `line`. What it does at random follows `seed`.
+    /// The part in a switch, for an egress of rate `line`; `seed` begins its random sequence.
     pub fn congestion_point(&self, line: Rate, seed: u64) -> AnyCongestionPoint {
         match self {
             CongestionControl::None | CongestionControl::Timely(_) => AnyCongestionPoint::None,
@@ -432,7 +432,7 @@ impl CongestionControl {
             | CongestionControl::Timely(_)
             | CongestionControl::Hpcc(_)
             | CongestionControl::Dctcp(_) => AnyNotificationPoint::None,
-            // Every acknowledgement says whether its packet was marked.
+            // Acknowledgements say whether their packet was marked.
             CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => {
                 AnyNotificationPoint::None
             }
@@ -453,7 +453,7 @@ impl CongestionControl {
     pub fn reaction_point(&self, source: Source) -> AnyReactionPoint {
         let Source { line, initial, round_trip } = source;
         match self {
-            // Nobody would ever raise another rate.
+            // Without congestion control nothing would ever raise a lower rate.
             CongestionControl::None => AnyReactionPoint::None { rate: line },
             CongestionControl::Pcn(config) => {
                 AnyReactionPoint::Pcn(pcn::ReactionPoint::new(config, line, initial))
@@ -603,7 +603,7 @@ impl ReactionPoint for AnyReactionPoint {
     }
 }
 
-// A boxed part costs networks without one nothing, neither time nor room.
+// Networks without a boxed part pay for it neither in time nor in memory.
 const _: () = assert!(size_of::<AnyCongestionPoint>() == 56);
 const _: () = assert!(size_of::<AnyNotificationPoint>() == 64);
 const _: () = assert!(size_of::<AnyReactionPoint>() == 536);

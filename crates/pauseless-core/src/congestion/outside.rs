@@ -111,14 +111,14 @@ pub trait CongestionScheme: Parameters {
     /// The part at a flow's source, one for every flow when it starts.
     fn reaction_point(&self, source: Source) -> Box<dyn BoxedReactionPoint>;
 
-    /// The part at a flow's target, one for every flow; `None` if targets need not say anything, or
-    /// acknowledgements say enough.
+    /// The part at a flow's target, one for every flow; `None` if acknowledgements are all the
+    /// feedback that the scheme needs.
     fn notification_point(&self) -> Option<Box<dyn BoxedNotificationPoint>> {
         None
     }
 
     /// The part in a switch, one for every (egress, class), for an egress of rate `line`; `None` if
-    /// switches do nothing. What it does at random must follow `seed`.
+    /// switches do nothing. Its random sequence must depend on `seed` alone.
     fn congestion_point(&self, line: Rate, seed: u64) -> Option<Box<dyn BoxedCongestionPoint>> {
         let _ = (line, seed);
         None

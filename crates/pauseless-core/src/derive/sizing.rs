@@ -12,18 +12,18 @@ pub struct Sizing {
     pub ports: u64,
     /// k, the number of classes.
     pub classes: u64,
-    /// t, what may arrive after a PAUSE is due.
+    /// t, the bytes that may arrive after a PAUSE is due.
     pub headroom: Bytes,
 }
 
 impl Sizing {
-    /// B - n k t, what is left when all headroom is taken off; `None` if it does not even fit.
+    /// B - n k t, the memory without headroom; `None` if headroom alone does not fit.
     pub fn shared(&self) -> Option<Bytes> {
         let headroom = self.headroom * (self.ports * self.classes);
         self.memory.checked_sub(headroom)
     }
 
-    /// B / (n k) - t: the largest static threshold that is safe whatever the others do.
+    /// B / (n k) - t, the largest static threshold that is safe whatever other queues hold.
     //= protocols 1 dcqcn-static
     pub fn static_threshold(&self) -> Option<Bytes> {
         let share = self.memory.get() / (self.ports * self.classes);
@@ -37,9 +37,9 @@ impl Sizing {
         Some(Bytes::new(beta.of(free).get() / self.classes))
     }
 
-    /// beta (B - n k t) / (k n (beta + 1)): queues that are marked from here on are marked before the
-    /// dynamic threshold pauses anybody, even if all n egress queues are as long, in every
-    /// class, and came in at one port.
+    /// beta (B - n k t) / (k n (beta + 1)): packets of queues longer than this must be marked, so
+    /// that marks come before PAUSE even if all n egress queues are this long in every class and
+    /// were filled through one port.
     //= protocols 1 dcqcn-ecn
     pub fn marking_bound(&self, beta: Alpha) -> Option<Bytes> {
         let shared = u128::from(self.shared()?.get()) * u128::from(beta.numerator());

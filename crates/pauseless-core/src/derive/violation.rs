@@ -64,7 +64,7 @@ pub enum Violation {
         name: &'static str,
         /// The bytes that the margin is taken from, such as the buffer.
         base: Bytes,
-        /// What would be needed.
+        /// The bytes that would be needed.
         margin: Bytes,
         /// Where the bound comes from.
         rule: &'static str,
@@ -79,7 +79,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// The key that is to blame.
+    /// The key whose value was refused.
     pub fn name(&self) -> &'static str {
         match self {
             Violation::AboveBound { name, .. }

@@ -7,17 +7,17 @@ use super::sender::{Sender, Sending};
 use crate::id::FlowId;
 use crate::unit::Time;
 
-/// All flows that a host sends, round robin. A newcomer's turn comes after everybody else's.
+/// All flows that a host sends, served round robin. A new flow is served after all others.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
-    /// Where a flow stays for as long as it lives.
+    /// The state of each flow, which stays in its slot until the flow ends.
     slots: Vec<Option<Box<Sending>>>,
     free: Vec<u32>,
-    /// The slot of every flow, in the order of their numbers.
+    /// The slot of every flow, sorted by flow id.
     places: Vec<(FlowId, u32)>,
-    /// The slots in the order of their turns.
+    /// The slots in round-robin order.
     ring: Vec<u32>,
-    /// The place in the ring whose turn it is.
+    /// The index in `ring` of the flow to serve next.
     cursor: usize,
     /// The earliest instant at which a flow stops.
     stop: Time,
@@ -71,7 +71,7 @@ impl Turns {
         self.slots[slot].as_deref_mut().expect("it has turns")
     }
 
-    /// That flow has had its turn; it goes if it is complete.
+    /// Moves the turn past that flow, and removes the flow if it is complete.
     pub(super) fn pass(&mut self, step: usize) {
         let at = self.at(step);
         self.cursor = at + 1;
@@ -83,7 +83,7 @@ impl Turns {
         }
     }
 
-    /// A flow goes although it is not its turn.
+    /// Removes a flow, whether it is its turn or not.
     pub(super) fn remove(&mut self, flow: FlowId) {
         let Ok(place) = self.place(flow) else {
             return;
@@ -99,7 +99,7 @@ impl Turns {
         let place = self.place(sending.flow()).expect("it has a place");
         self.places.remove(place);
         self.free.push(slot);
-        // Whoever was next stays so.
+        // The flow that was next stays next.
         if at < self.cursor {
             self.cursor -= 1;
         }
@@ -117,7 +117,7 @@ impl Turns {
         let Turns { slots, free, ring, .. } = self;
         self.stop = Time::MAX;
         let stop = &mut self.stop;
-        // Whoever is next of those who stay has the turn.
+        // The next flow among those that remain keeps the turn.
         let cursor = self.cursor;
         let mut before = 0;
         let mut index = 0;
@@ -125,7 +125,7 @@ impl Turns {
             let sending = slots[*slot as usize].as_deref();
             let sending = sending.expect("it has turns");
             let is_early = now < sending.stop();
-            // Who has sent everything waits for the last acknowledgement.
+            // A flow that has sent everything waits for the last acknowledgement.
             let stays = is_early || sending.has_sent_all();
             if is_early {
                 *stop = sending.stop().min(*stop);

@@ -11,7 +11,7 @@ pub struct Dropped<P> {
     pub packet: P,
     /// The length of the frame.
     pub size: Bytes,
-    /// Where it had arrived.
+    /// The ingress port by which it arrived.
     pub ingress: PortId,
     /// The egress port that it waited for.
     pub egress: PortId,
@@ -64,14 +64,14 @@ impl<P: Copy> Switch<P> {
         Some(Dropped { packet: slot.packet, size: slot.header.size(), ingress, egress, class })
     }
 
-    /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
-    /// nobody else asks the port, whose memory may be far away.
+    /// The bytes that a packet takes of its ingress buffer. Only credits count in whole blocks; for
+    /// other schemes the port, whose memory may not be in the cache, is not read.
     #[inline]
     pub(super) fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
         if self.counts_blocks { self.ports[ingress.index()].port.charge(class, size) } else { size }
     }
 
-    /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
+    /// Removes the next packet of (`egress`, `class`) from its queue, which must not be empty.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
         let queue = &mut self.ports[egress.index()].queues[class.index()];

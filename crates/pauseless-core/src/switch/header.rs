@@ -3,8 +3,8 @@
 use crate::id::Class;
 use crate::unit::Bytes;
 
-/// The size of a packet in 20 bits, the class that it came in and the one that it leaves in behind
-/// it, and whether it was marked when it arrived: a third of a switch's memory are such slots.
+/// A packet's length in 20 bits, the classes that it arrived and leaves in, and whether it was
+/// marked on arrival. A third of a switch's memory are such slots, so it is packed into 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header(u32);
 
@@ -29,13 +29,13 @@ impl Header {
         Bytes::new(u64::from(self.0 & ((1 << SIZE_BITS) - 1)))
     }
 
-    /// The class that it came in.
+    /// The class that the packet arrived in.
     #[inline]
     pub(super) fn class(self) -> Class {
         Class((self.0 >> SIZE_BITS & CLASS_MASK) as u8)
     }
 
-    /// The class that it leaves in.
+    /// The class that the packet leaves in.
     #[inline]
     pub(super) fn leaving(self) -> Class {
         Class((self.0 >> (SIZE_BITS + CLASS_BITS) & CLASS_MASK) as u8)

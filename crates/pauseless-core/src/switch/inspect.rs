@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::unit::{Bytes, Time};
 
 impl<P: Copy> Switch<P> {
-    /// Classes of `egress` that the far end has stopped while packets wait, a bit each.
+    /// The classes of `egress` that the far end has stopped while packets wait, a bit each.
     #[inline]
     pub fn stopped(&self, egress: PortId) -> u8 {
         let stopped = self.ports[egress.index()].stopped;
@@ -19,7 +19,7 @@ impl<P: Copy> Switch<P> {
         stopped & waiting.fold(0, |bits, (class, _)| bits | 1 << class)
     }
 
-    /// Packets that wait for (`egress`, `class`), wherever they stand.
+    /// The number of packets that wait for (`egress`, `class`), in whichever FIFO.
     pub fn backlog(&self, egress: PortId, class: Class) -> u32 {
         self.ports[egress.index()].queues[class.index()].packets
     }
@@ -37,7 +37,7 @@ impl<P: Copy> Switch<P> {
         port.is_stopped(now, class, size).then_some(size)
     }
 
-    /// Bytes on the ingress counter `from` that wait for the egress queue `to`.
+    /// The bytes on the ingress counter `from` that wait for the egress queue `to`.
     #[inline]
     pub fn waiting(&self, from: QueueId, to: QueueId) -> Bytes {
         if self.leaving_count == 1 && from.class != to.class {
@@ -46,7 +46,7 @@ impl<P: Copy> Switch<P> {
         Bytes::new(u64::from(self.waiting[self.cell(from, to)]))
     }
 
-    /// The classes in which packets that came in `class` may leave.
+    /// The classes in which packets that arrived in `class` may leave.
     pub fn leaving_classes(&self, class: Class) -> impl DoubleEndedIterator<Item = Class> + use<P> {
         let all = match self.leaving_count {
             1 => class.0..class.0 + 1,
@@ -72,7 +72,7 @@ impl<P: Copy> Switch<P> {
         })
     }
 
-    /// The egress queues that packets which came in `class` may wait in.
+    /// The egress queues that packets which arrived in `class` may wait in.
     pub fn queues_after(
         &self,
         class: Class,
@@ -82,8 +82,8 @@ impl<P: Copy> Switch<P> {
         ports.flat_map(move |port| self.leaving_classes(class).map(queues(port)))
     }
 
-    /// Bytes on the counter of (`ingress`, `class`) that never leave if the ports and classes in
-    /// `stuck` never send again and all others drain.
+    /// The bytes on the counter of (`ingress`, `class`) that never leave if the queues in `stuck`
+    /// never send again and all others drain.
     pub fn kept(
         &self,
         ingress: PortId,
@@ -95,7 +95,7 @@ impl<P: Copy> Switch<P> {
             let held = self.queues_after(class).filter(|to| stuck(to.port, to.class));
             return held.map(|to| self.waiting(from, to)).sum();
         }
-        // What stands behind the first packet that is stuck is stuck as well.
+        // In a FIFO, everything behind the first stuck packet is stuck as well.
         let fifo = &self.fifos[self.queue(ingress, class)];
         let behind = self
             .pool
@@ -115,7 +115,7 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// Calls `visit` with every packet that waits for (`egress`, `class`), wherever it stands.
+    /// Calls `visit` with every packet that waits for (`egress`, `class`), in whichever FIFO.
     pub fn for_each_waiting_for(&self, egress: PortId, class: Class, mut visit: impl FnMut(&P)) {
         let of_one = |fifo: &Fifo, visit: &mut dyn FnMut(&P)| {
             let waiting = self.pool.iter(fifo);
@@ -144,7 +144,7 @@ impl<P: Copy> Switch<P> {
         if waiting(&most) > Bytes::ZERO {
             return Some(most);
         }
-        // All of it is on a wire.
+        // All of it is on the wire of one egress.
         let mut ports = (0..self.ports.len() as u16).map(PortId);
         ports.find_map(|egress| match self.ports[egress.index()].sending {
             Sending::Data { ingress: from, class: of, leaving, .. }
@@ -156,13 +156,13 @@ impl<P: Copy> Switch<P> {
         })
     }
 
-    /// Bytes that wait for (`egress`, `class`), wherever they came from.
+    /// The bytes that wait for (`egress`, `class`), from all ingresses.
     pub fn queued_in(&self, egress: PortId, class: Class) -> Bytes {
         let to = QueueId { port: egress, class };
         self.all_queues().map(|from| self.waiting(from, to)).sum()
     }
 
-    /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.
+    /// The frame bytes that wait in the switch; a frame that is being sent counts as on its wire.
     pub fn inside(&self) -> Bytes {
         let fifos = self.all_fifos().chain(&self.notices);
         let all = fifos.flat_map(|fifo| self.pool.iter(fifo));

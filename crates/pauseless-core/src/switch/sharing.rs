@@ -10,11 +10,11 @@ use crate::memory::{Memory, MemoryConfig};
 use crate::port::Overrun;
 use crate::unit::{Bytes, Time};
 
-/// The memory, and what is to be done about it.
+/// The shared memory, and the ports that it has resumed.
 #[derive(Clone, Debug)]
 pub(super) struct Sharing {
     memory: Memory,
-    /// Ports that have somebody to resume: one departure can let all of them go on.
+    /// The ports that have a RESUME to send: one departure can resume several.
     resumed: Vec<PortId>,
 }
 
@@ -52,7 +52,7 @@ impl<P: Copy> Switch<P> {
         self.sharing.as_ref().map(|sharing| &sharing.memory)
     }
 
-    /// Counts an arrival, or refuses it; pauses its sender if that is due.
+    /// Counts an arriving packet, or refuses it; pauses its sender if that is due.
     pub(super) fn charge_memory(
         &mut self,
         now: Time,
@@ -68,14 +68,15 @@ impl<P: Copy> Switch<P> {
         Ok(())
     }
 
-    /// Counts a departure, and lets go on whoever may now.
+    /// Counts a departing packet, and resumes the senders that may send again.
     pub(super) fn free_memory(&mut self, now: Time, ingress: PortId, class: Class, charge: Bytes) {
         let sharing = self.sharing.as_mut().expect("asked by the caller");
         sharing.memory.release(ingress, class, charge);
         while let Some((ingress, class)) = sharing.memory.next_resumed() {
             let state = &mut self.ports[ingress.index()];
             state.port.set_pausing(now, class, false);
-            // A port that is sending is asked when it has done, unless it speaks beside its wire.
+            // A port that is sending is polled when its frame has left, unless its messages do not
+            // need the wire.
             let is_free = matches!(state.sending, Sending::Nothing) || state.port.is_out_of_band();
             if is_free && !sharing.resumed.contains(&ingress) {
                 sharing.resumed.push(ingress);

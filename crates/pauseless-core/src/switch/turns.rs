@@ -5,7 +5,7 @@ use crate::id::{Class, PortId};
 use crate::unit::Time;
 
 impl<P: Copy> Switch<P> {
-    /// Appends a packet to the FIFO that its ingress has; whether it is head of it.
+    /// Appends a packet to the FIFO of its ingress; returns whether it has become the head.
     pub(super) fn join_turns(&mut self, waiting: Waiting<P>) -> bool {
         let (class, leaving) = (waiting.header.class(), waiting.header.leaving());
         let member = self.member(waiting.ingress, class);
@@ -19,7 +19,7 @@ impl<P: Copy> Switch<P> {
         is_exposed
     }
 
-    /// Takes the packet whose turn it is at (`egress`, `class`) out of its FIFO.
+    /// Removes the packet whose turn it is at (`egress`, `class`) from its FIFO.
     pub(super) fn pop_in_turn(&mut self, egress: PortId, class: Class) -> Option<Waiting<P>> {
         let queue = self.queue(egress, class);
         let member = self.rotation.next(queue)?;
@@ -40,7 +40,7 @@ impl<P: Copy> Switch<P> {
         Some(slot)
     }
 
-    /// The packet that was sent has left: the next one of its FIFO is head now.
+    /// Makes the next packet of a FIFO its head, after the one before has left.
     pub(super) fn expose_head(&mut self, now: Time, ingress: PortId, class: Class) {
         let fifo = self.queue(ingress, class);
         self.in_service[fifo] = false;
@@ -53,7 +53,7 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// What the rotation calls the packets that came in by `ingress` in `class`.
+    /// The member of the rotation that stands for packets from `ingress` in `class`.
     #[inline]
     pub(super) fn member(&self, ingress: PortId, class: Class) -> PortId {
         if self.leaving_count > 1 && self.discipline == Discipline::InputQueued {

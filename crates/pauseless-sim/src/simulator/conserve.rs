@@ -6,8 +6,8 @@ use super::Simulator;
 use crate::fabric::{Frame, Node};
 
 impl Simulator<'_> {
-    /// Every byte that a host has sent was delivered, was refused, was lost, has expired, waits in a
-    /// node or is on a wire.
+    /// Asserts that every byte a host has sent was delivered, refused or lost, has expired, waits
+    /// in a node or is on a wire.
     pub(super) fn assert_conserved(&self) {
         let mut sent = self.tally.notice_bytes;
         let mut in_network = Bytes::ZERO;
