@@ -31,7 +31,7 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// A new one with nothing in it but a loopback interface that is down.
+    /// Makes a namespace with nothing in it but a loopback interface that is down.
     pub fn new() -> io::Result<Namespace> {
         // A thread of its own, so that the caller stays where it is.
         let made = thread::spawn(|| {
@@ -44,7 +44,7 @@ impl Namespace {
         made.join().expect("nothing in it panics")
     }
 
-    /// The one that the calling thread is in.
+    /// The namespace of the calling thread.
     pub fn here() -> io::Result<Namespace> {
         let file = File::open("/proc/thread-self/ns/net")?;
         Ok(Namespace { file })
@@ -61,8 +61,8 @@ impl Namespace {
         End { namespace: self, name }
     }
 
-    /// Runs `inside` in it, on the calling thread. Sockets that are opened and processes that are
-    /// started inside stay there. Whoever is in it already needs no right to enter.
+    /// Runs `inside` in the namespace, on the calling thread. Sockets that are opened and processes
+    /// that are started inside stay there. A thread that is in it already needs no right to enter.
     pub fn enter<T>(&self, inside: impl FnOnce() -> T) -> io::Result<T> {
         let outside = Namespace::here()?;
         if self.number()? == outside.number()? {
@@ -75,7 +75,7 @@ impl Namespace {
         Ok(result)
     }
 
-    /// What tells it from all others as long as it lives.
+    /// The device and inode numbers, which identify it as long as it lives.
     fn number(&self) -> io::Result<(u64, u64)> {
         let data = self.file.metadata()?;
         Ok((data.dev(), data.ino()))
@@ -95,14 +95,14 @@ pub struct End<'a> {
     name: &'a str,
 }
 
-/// Brings the thread back when it is dropped, also by a panic.
+/// Brings the thread back when it is dropped, even by a panic.
 struct Return {
     outside: Namespace,
 }
 
 impl Drop for Return {
     fn drop(&mut self) {
-        // It was possible to leave; a thread that cannot return would work on the wrong interfaces.
+        // The thread could leave, so it can return; if not, it would work on the wrong interfaces.
         self.outside.join().expect("the way back is open");
     }
 }
@@ -132,15 +132,15 @@ pub fn remove(name: &str) -> io::Result<()> {
         .map_err(|error| named(error, format!("remove the interface {name}")))
 }
 
-/// Has the kernel cut what is sent into datagrams of so many bytes each. Benchmarks want frames by the
-/// dozen for one system call.
+/// Has the kernel cut what is sent into datagrams of this many bytes each, so that benchmarks send
+/// dozens of frames per system call.
 #[doc(hidden)]
 pub fn set_segment_size(socket: &UdpSocket, bytes: u16) -> io::Result<()> {
     let socket = OwnedFd::from(socket.try_clone()?);
     socket::set(&socket, libc::SOL_UDP, libc::UDP_SEGMENT, i32::from(bytes))
 }
 
-/// The same error with what was tried before it.
+/// The error with a description of what was tried.
 pub(crate) fn named(error: io::Error, what: impl std::fmt::Display) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {what}: {error}"))
 }

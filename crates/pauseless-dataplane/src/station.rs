@@ -19,17 +19,17 @@ use crate::record::Recorder;
 use crate::report::{Lateness, NodeReport, PortCounters, PortReport};
 use crate::tap::{Direction, Tap};
 
-/// At most so many frames of one port are taken at a time, so that no port starves the others.
+/// The most frames of one port that are handled at a time, so that no port starves the others.
 pub(crate) const BURST: usize = 64;
 
-/// The FCS, which interfaces do not show.
+/// The length of the FCS, which interfaces do not show.
 const FCS: usize = 4;
-/// The smallest frame on a wire; what is shorter is padded there.
+/// The length of the smallest frame on a wire; shorter ones are padded there.
 const FRAME_MIN: usize = 64;
-/// The largest frame without a VLAN tag, FCS included.
+/// The length of the largest frame without a VLAN tag, FCS included.
 const FRAME_MAX: usize = 1_518;
 
-/// What is said once per port and then only counted.
+/// The kinds of problem that are reported once per port and then only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Complaint {
@@ -57,17 +57,17 @@ pub(crate) struct Station {
     pub ports: Vec<NodePort>,
     messages: Vec<String>,
     tap: Option<Box<dyn Tap>>,
-    /// What the wall showed when the node's clock was at zero, in nanoseconds since 1970.
+    /// The real time when the node's clock was zero, in nanoseconds since 1970.
     epoch_ns: Option<u64>,
-    /// Shows what time it is in the midst of a round.
+    /// Reads the node's clock within a round.
     watch: Option<Watch>,
-    /// When the burst that is being taken was taken, once somebody has asked.
+    /// When the present burst was received, once that was asked for.
     taken: Option<Time>,
     late: Late,
     pub recorder: Recorder,
 }
 
-/// Shows the time of the node's clock at the instant at which it is called.
+/// Reads the node's clock at the instant of the call.
 pub(crate) type Watch = Box<dyn Fn() -> Time + Send>;
 
 /// The measurements behind [`Lateness`], one distribution each.
@@ -83,7 +83,7 @@ struct Late {
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     due: Time,
-    /// When it was given, by the time of the round.
+    /// When it was given to the link, by the time of the round.
     given: Time,
     is_control: bool,
 }
@@ -95,23 +95,24 @@ pub(crate) struct NodePort {
     pub address: MacAddress,
     line_bps: u64,
     pub counters: PortCounters,
-    /// A bit per [`Complaint`] that was made.
+    /// The kinds of complaint that were made, a bit each.
     complaints: u16,
-    /// Directions in which the interface fails, a bit each.
+    /// The directions in which the interface fails, a bit each.
     failing: u8,
-    /// Oldest first; empty where the far end is told when frames should have left.
+    /// The frames given to the link, oldest first; empty where the far end knows when frames should
+    /// have left.
     leaving: Vec<Leaving>,
     departures: Option<Departures>,
     arrivals: Option<Departures>,
 }
 
-/// How a frame is before anybody has looked at what is in it.
+/// The length of a frame, checked before its contents are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Good,
-    /// Too short to say where it goes.
+    /// The frame is too short to have a destination.
     Short,
-    /// Longer than the largest frame, or cut.
+    /// The frame is longer than the largest one, or was cut.
     Long,
 }
 
@@ -172,12 +173,12 @@ impl Station {
         self.watch = Some(watch);
     }
 
-    /// What time it is: `now`, or later if the round has taken long.
+    /// The present time: `now`, or later if the round has taken long.
     fn look(&self, now: Time) -> Time {
         self.watch.as_ref().map_or(now, |watch| watch().max(now))
     }
 
-    /// The next frames that come are taken together.
+    /// Marks that the next frames are received together.
     pub(crate) fn begin_burst(&mut self) {
         self.taken = None;
     }
@@ -207,7 +208,7 @@ impl Station {
         self.agenda.next(now, Time::from_ps(horizon))
     }
 
-    /// Says something once for each kind and port.
+    /// Reports a problem, once for each kind and port.
     pub(crate) fn complain(&mut self, port: PortId, what: Complaint, why: fmt::Arguments<'_>) {
         let state = &mut self.ports[port.index()];
         let bit = 1 << what as u8;
@@ -217,7 +218,7 @@ impl Station {
         }
     }
 
-    /// A frame has come in: what it looks like from outside.
+    /// Accounts for a frame that has come in, and checks its length.
     pub(crate) fn take_in(&mut self, now: Time, port: PortId, frame: &Received<'_>) -> Shape {
         if let Some(tap) = &mut self.tap {
             tap.see(now, port, Direction::In, frame.bytes);
@@ -233,7 +234,7 @@ impl Station {
         if length <= FRAME_MAX - FCS && there == length {
             return Shape::Good;
         }
-        // Tags come on top, as many as are looked through.
+        // Tags come on top of the length, as many as are read.
         let packet = ethernet::Packet::new(frame.bytes);
         let tags = packet.map_or(0, |packet| packet.header_len() - HEADER);
         let largest = FRAME_MAX - FCS + tags;
@@ -276,7 +277,8 @@ impl Station {
         }
     }
 
-    /// The kernel has all frames of `port` that were given to it, but for the last `backlog`.
+    /// Records that the kernel has all frames of `port` that were given to the link, except the
+    /// last `backlog`.
     fn note_sent(&mut self, port: PortId, backlog: usize) {
         let leaving = &self.ports[port.index()].leaving;
         let gone = leaving.len().saturating_sub(backlog);
@@ -294,8 +296,8 @@ impl Station {
         }
     }
 
-    /// Gives a frame whose last bit has left the emulated line to its link. If the link has no room
-    /// the port stays busy, and it is tried again.
+    /// Gives a frame whose last bit has left the emulated line to its link. If the link has no
+    /// room, the port stays busy and tries again.
     pub(crate) fn hand_over(&mut self, due: Due, port: PortId, given: Given<'_>) -> bool {
         let Given { link, frame } = given;
         if !link.send(frame) {
@@ -335,7 +337,7 @@ impl Station {
         self.agenda.set_stuck(port, is_stuck);
     }
 
-    /// Whether an interface works: counts and says when it ceases to, and says when it does again.
+    /// Records whether an interface works: counts outages, and reports when one begins and ends.
     pub(crate) fn note_result<T>(&mut self, port: PortId, way: Direction, result: io::Result<T>) {
         let state = &mut self.ports[port.index()];
         let (bit, before) = (1 << way as u8, state.failing);
@@ -361,7 +363,7 @@ impl Station {
         }
     }
 
-    /// Takes over what links have lost without a word.
+    /// Takes over the losses of a link.
     pub(crate) fn note_losses(&mut self, port: PortId, link: &mut dyn Link) {
         let losses = link.losses();
         let counters = self.counters(port);
@@ -378,7 +380,7 @@ impl Station {
         }
     }
 
-    /// A report without classes, flows and series.
+    /// A report without classes, flows and recordings.
     pub(crate) fn report(&self, now: Time) -> NodeReport {
         let port = |state: &NodePort| PortReport {
             neighbour: state.neighbour.clone(),
@@ -407,12 +409,13 @@ pub(crate) struct Given<'g> {
     pub frame: &'g [u8],
 }
 
-/// In 64 bits, since it is asked for each frame. Enough until the year 2554.
+/// The time in nanoseconds in 64 bits, since it is needed for each frame. Enough until the year
+/// 2554.
 fn nanoseconds(time: Duration) -> u64 {
     time.as_secs() * 1_000_000_000 + u64::from(time.subsec_nanos())
 }
 
-/// Frame bytes of what an interface shows as `length` bytes.
+/// The frame bytes of what an interface shows as `length` bytes.
 pub(crate) fn frame_size(length: usize) -> Bytes {
     Bytes::new((length + FCS).max(FRAME_MIN) as u64)
 }

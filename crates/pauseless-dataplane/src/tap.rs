@@ -12,8 +12,8 @@ pub enum Direction {
     Out,
 }
 
-/// Sees every frame of a node, good or bad, without its FCS.
+/// Observes every frame of a node, good or bad, without its FCS.
 pub trait Tap {
-    /// `frame` has passed `port` at `time`.
+    /// Shows that `frame` has passed `port` at `time`.
     fn see(&mut self, time: Time, port: PortId, direction: Direction, frame: &[u8]);
 }

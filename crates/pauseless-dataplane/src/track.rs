@@ -1,31 +1,31 @@
 //! Which numbers of a flow have come: exact with loss, reordering and frames that come twice.
 
-/// How far behind the highest number a frame may be and still be told from one that came before.
+/// How far behind the highest number a frame may be and still be recognised as a duplicate or not.
 const WINDOW: u64 = 65_536;
 
-/// What became of a frame's number.
+/// How the number of a frame relates to those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Came {
-    /// After all that came before.
+    /// Its number is above all others so far.
     InOrder,
-    /// After one with a higher number.
+    /// A higher number has arrived before.
     Late,
-    /// It was there already; or it is so late that nobody remembers, which counts the same.
+    /// The number has arrived before, or it is too old to tell, which counts the same.
     Again,
-    /// Far above all that came, and its predecessor did not come just before it: nobody believes it.
+    /// The number is far above all others, and its predecessor did not arrive just before it: it is
+    /// not believed.
     Astray,
 }
 
-/// The numbers of a flow that have come. A bitmap slides along behind the highest.
-///
-/// One number far above all others would make every later frame look like one that came again. So it is
+/// The numbers of a flow that have arrived, in a bitmap that slides along behind the highest. One
+/// number far above all others would make every later frame look like a duplicate, so it is
 /// believed only when its successor comes next.
 #[derive(Clone, Debug)]
 pub struct Tracker {
     seen: Box<[u64]>,
     /// One above the highest number so far.
     next: u64,
-    /// How many different ones came.
+    /// The number of different numbers.
     count: u64,
     /// One above the number of the last frame, if that was far above all others.
     astray: Option<u64>,
@@ -38,7 +38,7 @@ impl Default for Tracker {
 }
 
 impl Tracker {
-    /// A frame of this number has come.
+    /// Adds the number of a frame that has arrived.
     pub fn add(&mut self, number: u64) -> Came {
         let expected = self.astray.take();
         let came = if number >= self.next {
@@ -59,23 +59,23 @@ impl Tracker {
         came
     }
 
-    /// How many different numbers came.
+    /// The number of different numbers that have arrived.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Numbers that are missing below the highest.
+    /// The numbers that are missing below the highest.
     pub fn missing(&self) -> u64 {
         self.next - self.count
     }
 
-    /// Makes room for a new highest number.
+    /// Moves the bitmap on to a new highest number.
     fn slide(&mut self, number: u64) {
         let gap = number - self.next;
         if gap >= WINDOW {
             self.seen.fill(0);
         } else {
-            // The places of the numbers that were left out, and its own.
+            // The places of the skipped numbers, and its own.
             for skipped in self.next..=number {
                 let (word, bit) = place(skipped);
                 self.seen[word] &= !bit;

@@ -1,7 +1,7 @@
 //! Random numbers as a function of (seed, purpose, entity, count): one named stream per purpose and
 //! entity, so that adding a draw somewhere never shifts the draws elsewhere.
 
-/// What a stream is for.
+/// The purposes of random streams.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
     /// Which of several shortest paths a switch takes.
@@ -63,7 +63,7 @@ impl Stream {
     }
 }
 
-/// A number for a name, the same in every run.
+/// A number derived from a name, the same in every run.
 pub fn hash_name(name: &str) -> u64 {
     // FNV-1a, finished with a mixer because its high bits are weak.
     let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);

@@ -23,7 +23,7 @@ pub struct Spot {
     pub node: NodeId,
     /// The port of that node.
     pub port: PortId,
-    /// Into the node or out of it.
+    /// Whether it went into the node or out of it.
     pub direction: Direction,
 }
 
@@ -40,30 +40,30 @@ pub enum Seen {
         is_marked: bool,
         /// The length of the frame.
         size: Bytes,
-        /// The class on this wire.
+        /// The class of the frame on this wire.
         class: Class,
     },
-    /// A packet that tells the source of a flow something.
+    /// A feedback packet to the source of a flow.
     Answer {
         /// The flow whose source is told.
         flow: FlowId,
         /// The acknowledgement or congestion notification.
         feedback: Feedback,
-        /// The class on this wire.
+        /// The class of the frame on this wire.
         class: Class,
     },
-    /// A message of flow control. Those of conceptual GFC are on no wire, and are not seen.
+    /// A control frame. Those of conceptual GFC are on no wire, and are not shown.
     Control(Control),
 }
 
 /// Sees every frame of a run at both ends of its wire: as its first bit leaves and when its last bit
 /// has arrived.
 pub trait Tap: Send {
-    /// `frame` passes `spot` at `time`, which never goes back.
+    /// Shows that `frame` passes `spot` at `time`, which never decreases.
     fn see(&mut self, time: Time, spot: Spot, frame: Seen);
 }
 
-/// The tap of a run, if it has one.
+/// The tap of a run, if there is one.
 #[derive(Default)]
 pub(crate) struct Tapped<'t>(pub Option<Box<dyn Tap + 't>>);
 

@@ -21,21 +21,21 @@ pub(super) struct Sending {
 pub(super) struct Receiving {
     pub flow: ReceivedFlow,
     pub report: ReceiveReport,
-    /// Of the run of the source that was heard last.
+    /// The tracker of the present run of the source.
     tracker: Tracker,
     run: Option<u32>,
     latency: Histogram,
 }
 
-/// A frame of a flow as it arrives.
+/// A frame of a flow that has arrived.
 pub(super) struct Arrived {
     pub time: Time,
-    /// The run of its source, and its number there.
+    /// The run of its source, and its number in that run.
     pub run: u32,
     pub number: u64,
     pub size: Bytes,
     pub is_marked: bool,
-    /// How long it took.
+    /// The time from its source to here.
     pub took: Span,
 }
 
@@ -91,7 +91,8 @@ impl Receiving {
         }
     }
 
-    /// The source has started, perhaps not for the first time: its numbers begin anew.
+    /// Handles the first frame of a run of the source, perhaps after a restart: its numbers begin
+    /// anew.
     #[cold]
     fn begin(&mut self, run: u32) {
         if self.run.replace(run).is_some() {

@@ -13,7 +13,7 @@ type Line = Arc<Mutex<VecDeque<Vec<u8>>>>;
 pub struct MemoryLink {
     incoming: Line,
     outgoing: Line,
-    /// At most so many frames are on the wire in each direction.
+    /// The most frames on the wire in each direction.
     depth: usize,
     waiting: VecDeque<Vec<u8>>,
 }

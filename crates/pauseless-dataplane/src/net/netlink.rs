@@ -67,12 +67,12 @@ impl Message {
         message
     }
 
-    /// An `ifinfomsg` that leaves everything open.
+    /// Adds an `ifinfomsg` without any settings.
     fn interface(&mut self) {
         self.bytes.extend([0; 16]);
     }
 
-    /// Name, size and queues of one end.
+    /// Adds the name, MTU and queues of one end.
     fn link(&mut self, name: &str) {
         self.put(libc::IFLA_IFNAME, format!("{name}\0").as_bytes());
         self.put(libc::IFLA_MTU, &1_500_u32.to_ne_bytes());
@@ -86,7 +86,7 @@ impl Message {
         self.close(start);
     }
 
-    /// Begins an attribute and says where.
+    /// Begins an attribute and returns its offset.
     fn open(&mut self, kind: u16) -> usize {
         let start = self.bytes.len();
         self.bytes.extend([0, 0]);
@@ -107,7 +107,7 @@ impl Message {
     }
 }
 
-/// Bytes of an `nlmsghdr`.
+/// The length of an `nlmsghdr`, in bytes.
 const HEADER: usize = 16;
 
 // linux/veth.h

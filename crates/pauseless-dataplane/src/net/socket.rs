@@ -5,7 +5,7 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// The error of the last call if `status` says that it failed.
+/// Checks the result of a system call; the error is that of the last call.
 pub fn check(status: c_int) -> io::Result<c_int> {
     if status < 0 {
         return Err(io::Error::last_os_error());
@@ -13,7 +13,7 @@ pub fn check(status: c_int) -> io::Result<c_int> {
     Ok(status)
 }
 
-/// A new socket that is closed in child processes.
+/// Opens a socket that is closed in child processes.
 pub fn open(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
     // SAFETY: no pointers.
     let descriptor = check(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })?;
@@ -46,7 +46,7 @@ pub fn pending_error(socket: &OwnedFd) -> Option<io::Error> {
     (code != 0).then(|| io::Error::from_raw_os_error(code))
 }
 
-/// Binds to the address of a kind that the kernel knows.
+/// Binds to an address of a kind that the kernel knows.
 pub fn bind<T: Copy>(socket: &OwnedFd, address: T) -> io::Result<()> {
     let (pointer, size) = ((&raw const address).cast(), mem::size_of::<T>());
     // SAFETY: the kernel reads `size` bytes from `address`, which outlives the call.

@@ -28,17 +28,17 @@ pub struct Junction {
     pub buffer: Buffer,
     /// The switch that sends to it.
     pub node: NodeId,
-    /// The port by which it does.
+    /// The port by which it sends.
     pub egress: PortId,
-    /// The ingress buffers of that switch from which packets go there and which can wait for
-    /// each other in turn, in order.
+    /// The ingress buffers of that switch from which packets go there and which are in the same
+    /// component, in order.
     pub inside: Vec<Buffer>,
-    /// All others from which packets go there, those that face hosts included, in order.
+    /// All other buffers from which packets go there, those that face hosts included, in order.
     pub entering: Vec<Buffer>,
 }
 
 impl Checker {
-    /// What feeds the cyclic components of `graph`, which must be that of `network` and
+    /// The ports that feed the cyclic components of `graph`, which must be that of `network` and
     /// `left_out`; in the order of [`Graph::components`].
     pub fn crossings(
         &mut self,
@@ -79,7 +79,7 @@ impl Checker {
 struct Trace<'h> {
     homes: &'h BTreeMap<u32, usize>,
     entries: BTreeSet<(NodeId, u32)>,
-    /// To each vertex in a cycle, from any.
+    /// The dependencies on vertices of cycles, from any vertex.
     edges: BTreeSet<(u32, u32)>,
 }
 
@@ -103,13 +103,13 @@ impl Visitor for Trace<'_> {
     }
 }
 
-/// What all streams do there.
+/// What all streams do at the buffers of cycles.
 struct Survey<'s> {
     network: Network<'s>,
     channels: &'s Channels,
     /// The component of each vertex that lies in one.
     homes: BTreeMap<u32, usize>,
-    /// By the vertex that packets go to.
+    /// The buffers of the same component, by the vertex that their packets go to.
     inside: BTreeSet<(u32, Buffer)>,
     entering: BTreeSet<(u32, Buffer)>,
     stretches: Vec<Option<usize>>,
@@ -136,7 +136,7 @@ impl Survey<'_> {
         }
     }
 
-    /// `edges` are all that one stream does.
+    /// Adds the dependencies of one stream.
     fn take_edges(&mut self, edges: BTreeSet<(u32, u32)>) {
         let mut nexts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (from, to) in edges {
@@ -181,14 +181,14 @@ impl Survey<'_> {
     }
 }
 
-/// The most vertices on a way from `start` on; `None` if it leads in a circle. `known` has a
-/// vertex that is still being looked at as 0.
+/// The most vertices on a path from `start` on; `None` if it leads in a circle. A vertex that is
+/// still being visited has 0 in `known`.
 fn stretch(
     start: u32,
     nexts: &BTreeMap<u32, Vec<u32>>,
     known: &mut BTreeMap<u32, Option<usize>>,
 ) -> Option<usize> {
-    // Paths are short, circles are found at their second visit: recursion stays shallow.
+    // Paths are short and circles are found at their second visit, so recursion stays shallow.
     if let Some(found) = known.get(&start) {
         return found.filter(|count| *count > 0);
     }

@@ -13,16 +13,16 @@ use pauseless_core::table::WayId;
 use super::channel::Channels;
 use super::{Demand, Lane, Network, Traffic};
 
-/// What is told of a walk.
+/// The observer of a walk.
 pub(crate) trait Visitor {
-    /// Another stream is followed from here on.
+    /// A walk along another stream begins.
     fn begin(&mut self) {}
     /// Packets enter the fabric at `switch` and go to this vertex.
     fn enter(&mut self, switch: NodeId, vertex: u32);
-    /// Packets in one vertex want to go on to another.
+    /// Packets in one vertex can go on to another.
     fn depend(&mut self, from: u32, to: u32);
-    /// The same for all vertices that packets in `from`, at `node`, can go on to. For one stream
-    /// these are the same wherever at `node` they come from.
+    /// Packets in `from`, at `node`, can go on to all of `nexts`. For one stream these are the same
+    /// wherever at `node` packets come from.
     fn depend_all(&mut self, from: u32, node: NodeId, nexts: &[u32]) {
         let _ = node;
         for &to in nexts {
@@ -54,13 +54,13 @@ pub(crate) struct Streams<'n> {
     network: Network<'n>,
     channels: &'n Channels,
     left_out: &'n [bool],
-    /// Sorted by group, then by label.
+    /// The demands that are not left out, sorted by group, then by label.
     demands: Vec<Demand>,
-    /// The switches that have sources.
+    /// The switches that have sending hosts.
     entrances: Vec<NodeId>,
-    /// Per lane and port of the fabric, in which classes packets that enter leave by that port.
+    /// Per lane and port of the fabric, the classes in which entering packets leave by that port.
     entering: Vec<Vec<u16>>,
-    /// The groups that each way leads to, as far as anybody sends to them.
+    /// The groups that each way leads to, as far as any host sends to them.
     groups: Vec<Vec<GroupId>>,
     pub list: Vec<Stream>,
 }
@@ -116,7 +116,7 @@ impl<'n> Streams<'n> {
                         let next = self.network.classes.next(passage, at_first(*lane));
                         classes[channels.port_place(node, egress)] |= next.map_or(0, mask);
                         if !matches!(self.network.classes, ClassMap::Table(_)) {
-                            // It does not depend on the port by which they came.
+                            // Other maps do not depend on the ingress port.
                             break;
                         }
                     }
@@ -147,7 +147,7 @@ impl<'n> Streams<'n> {
             !is_left_out(demand.source) && !is_left_out(groups.target(demand.group))
         });
         self.demands = wanted.copied().collect();
-        // By group and then by label. Groups that share a way are kept apart: not everybody who
+        // By group and then by label. Groups that share a way are kept apart: not every host that
         // sends to one of them sends to the others.
         self.demands.sort_unstable();
         let key = |demand: &Demand| (demand.group, demand.lane.label);
@@ -212,7 +212,7 @@ impl<'n> Streams<'n> {
     }
 }
 
-/// A packet at the first switch of its way.
+/// The state of a packet at its first switch.
 fn at_first(lane: Lane) -> Carried {
     Carried { label: lane.label, class: lane.class, hops: 0 }
 }
@@ -221,26 +221,26 @@ fn mask(class: Class) -> u16 {
     1 << class.0
 }
 
-/// Follows streams. It keeps its vectors from one to the next.
+/// Follows streams through the fabric. It keeps its vectors from one to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Walker {
-    /// Per channel and phase, the classes in which the stream was met.
+    /// Per channel and phase, the classes in which the stream was found.
     seen: Vec<u16>,
     touched: Vec<u32>,
     stack: Vec<Met>,
-    /// How many phases packets can be in: where a class lasts for several hops, what comes next
-    /// depends on how many of them are over.
+    /// The number of phases: where a class lasts for several hops, the next class depends on how
+    /// many of them are over.
     phases: u8,
-    /// Where classes stay the same, what follows each switch, per stream.
+    /// Where classes stay the same, the next vertices of each switch, per stream.
     fans: Fans,
 }
 
-/// Packets of the stream at hand in the buffer at the end of a channel.
+/// Packets of the present stream in the buffer at the end of a channel.
 #[derive(Clone, Copy, Debug)]
 struct Met {
     channel: u32,
     class: Class,
-    /// The hops behind them, modulo the number of phases.
+    /// The number of hops so far, modulo the number of phases.
     phase: u8,
 }
 
@@ -255,7 +255,7 @@ impl Walker {
         }
     }
 
-    /// Tells `visitor` of every place that a packet of `stream` can be in.
+    /// Reports to `visitor` every buffer that a packet of `stream` can be in.
     pub(crate) fn follow(
         &mut self,
         streams: &Streams<'_>,
@@ -288,7 +288,7 @@ impl Walker {
         }
     }
 
-    /// From where packets have entered to wherever they can go.
+    /// Follows packets from where they have entered to wherever they can go.
     fn spread(&mut self, streams: &Streams<'_>, stream: Stream, visitor: &mut impl Visitor) {
         let Network { routes, classes, .. } = streams.network;
         let channels = streams.channels;
@@ -309,8 +309,8 @@ impl Walker {
         }
     }
 
-    /// The same where classes stay the same: what follows a switch does not depend on the port by
-    /// which packets came, so it is looked up once, which matters where there are many equal ways.
+    /// As `spread`, where classes stay the same: the next vertices of a switch then do not depend
+    /// on the ingress, so they are looked up once, which matters where there are many equal paths.
     fn spread_plainly(
         &mut self,
         streams: &Streams<'_>,
@@ -395,13 +395,13 @@ impl Walker {
         }
     }
 
-    /// Packets come from the first switch of their way.
+    /// Visits the channel that packets take from their first switch.
     #[inline]
     fn visit(&mut self, channel: u32, class: Class) {
         self.visit_after(0, channel, class);
     }
 
-    /// Packets come from a switch at which they were in `phase`.
+    /// Visits the channel that packets take from a switch at which they were in `phase`.
     #[inline]
     fn visit_after(&mut self, phase: u8, channel: u32, class: Class) {
         let (mut phase, mut place) = (phase, channel);
@@ -421,15 +421,15 @@ impl Walker {
     }
 }
 
-/// What packets of the stream at hand can go on to from each switch. A stream of demands may have
-/// several classes; each has its own.
+/// The vertices to which packets of the present stream can go from each switch. A stream of demands
+/// may have several classes; each has its own.
 #[derive(Clone, Debug, Default)]
 struct Fans {
-    /// Per node: the class and the stream that `bounds` are of.
+    /// Per node, the class and the stream that `bounds` belong to.
     owners: Vec<(Class, u32)>,
     bounds: Vec<(u32, u32)>,
     vertices: Vec<u32>,
-    /// The number of the stream at hand.
+    /// The number of the present stream.
     stream: u32,
 }
 

@@ -42,7 +42,7 @@ impl Shape for HyperX {
         ])
     }
 
-    /// The links along x come first, then those along y and z, and so do the ports.
+    /// Adds the links along x, then those along y and z; the ports have the same order.
     fn draw(&self, wiring: &mut Wiring) {
         wiring.points(self.dimensions, self.hosts_per_switch);
         let [x, y, z] = self.dimensions;

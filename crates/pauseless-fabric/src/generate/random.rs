@@ -16,12 +16,12 @@ use crate::rng::{Purpose, Stream};
 pub struct RandomRegular {
     /// The switches of the graph; at least two.
     pub switches: u32,
-    /// Less than the number of switches, and at least two if there are more than two; the product
-    /// with that number must be even.
+    /// The links of each switch to others: less than the number of switches, and at least two if
+    /// there are more than two; the product with that number must be even.
     pub degree: u32,
     /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
-    /// What the links are drawn from.
+    /// The seed of the random links.
     pub seed: u64,
 }
 
@@ -74,14 +74,14 @@ impl Shape for RandomRegular {
 /// A graph without loops and parallel edges.
 struct Graph {
     nodes: usize,
-    /// The lower node of each link first.
+    /// The links, each with its lower node first.
     links: Vec<(u32, u32)>,
     /// Whether two nodes are joined: a bit for each ordered pair.
     joined: Vec<u64>,
 }
 
 impl Graph {
-    /// Every node joined to its nearest ones in a circle: regular and connected.
+    /// A regular and connected graph: every node is joined to its nearest ones in a circle.
     fn circulant(shape: RandomRegular) -> Graph {
         let nodes = shape.switches as usize;
         let mut graph =
@@ -109,7 +109,7 @@ impl Graph {
         self.joined[bit / 64] >> (bit % 64) & 1 == 1
     }
 
-    /// Joins the two, or parts them.
+    /// Joins two nodes, or separates them.
     fn flip(&mut self, a: u32, b: u32) {
         for (a, b) in [(a, b), (b, a)] {
             let bit = a as usize * self.nodes + b as usize;
@@ -117,8 +117,9 @@ impl Graph {
         }
     }
 
-    /// Picks two links and exchanges an end of the one for an end of the other, `rounds` times as
-    /// often as there are links. What would join two nodes twice, or one to itself, is passed over.
+    /// Picks two links and exchanges an end of one for an end of the other, `rounds` times as often
+    /// as there are links. Exchanges that would join two nodes twice, or one to itself, are
+    /// skipped.
     fn mix(&mut self, stream: &mut Stream, rounds: usize) {
         let count = self.links.len();
         for _ in 0..rounds * count {
@@ -167,7 +168,7 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
     (a.min(b), a.max(b))
 }
 
-/// Each link is exchanged several times, after which nothing of the circle is left.
+/// The number of exchanges per link, after which nothing of the circle is left.
 const MIXING_ROUNDS: usize = 20;
-/// Which switches are joined takes a bit for each pair, 32 MiB for so many.
+/// The most switches: the graph takes a bit for each pair, 32 MiB for this many.
 const RANDOM_MAX: u32 = 16_384;

@@ -6,22 +6,21 @@ use thiserror::Error;
 
 use crate::topology::PORT_COUNT_MAX;
 
-/// What a shape would have, known before anything is built. Numbers too large for 64 bits stop at
-/// the largest.
+/// The size of a shape, known before anything is built. Numbers saturate at 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// The number of hosts.
     pub hosts: u64,
     /// The number of switches.
     pub switches: u64,
-    /// Links, those of hosts included.
+    /// The number of links, those to hosts included.
     pub links: u64,
-    /// The ports of the switch that has the most.
+    /// The number of ports of the largest switch.
     pub ports: u64,
 }
 
 impl Size {
-    /// Refuses what no fabric can have: each number may be legal and their product too large
+    /// Refuses sizes that no fabric can have: each number may be legal and their product too large
     /// nevertheless.
     pub fn check(self) -> Result<(), SizeError> {
         let limits = [
@@ -38,32 +37,32 @@ impl Size {
     }
 }
 
-/// Why no fabric has that size.
+/// Why a fabric cannot have this size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum SizeError {
-    /// Too small or too large.
+    /// A number is too small or too large.
     #[error("{} of {shape}: {given} is not in the range from {min} to {max}", spoken(field))]
     OutOfRange {
-        /// Which number, by the name of its field.
+        /// The field whose value was refused.
         field: &'static str,
         shape: &'static str,
         given: u32,
         min: u32,
         max: u32,
     },
-    /// In the range, and impossible nevertheless.
+    /// A number is in its range, but impossible with the others.
     #[error("{why}")]
     Impossible {
-        /// Which number is to be changed, by the name of its field.
+        /// The field whose value must be changed.
         field: &'static str,
-        /// What is wrong and which numbers are possible.
+        /// What is wrong, and which values are possible.
         why: String,
     },
-    /// More than fits a fabric, although no number is out of range on its own.
+    /// The product is too large, although no number is out of range.
     #[error("too large: it would have {count} {what}, and {max} are the most")]
     TooLarge {
-        /// Of what there are too many.
+        /// The things of which there are too many.
         what: &'static str,
         count: u64,
         max: u64,
@@ -71,7 +70,7 @@ pub enum SizeError {
 }
 
 impl SizeError {
-    /// The name of the number that is to blame, if it is one.
+    /// The field whose value must be changed, if it is a single one.
     pub fn field(&self) -> Option<&'static str> {
         match self {
             SizeError::OutOfRange { field, .. } | SizeError::Impossible { field, .. } => {
@@ -82,7 +81,7 @@ impl SizeError {
     }
 }
 
-/// The name of a field as a message says it.
+/// The name of a field as messages write it.
 fn spoken(field: &str) -> String {
     match field {
         "left" | "right" => format!("{field} hosts"),
@@ -90,7 +89,7 @@ fn spoken(field: &str) -> String {
     }
 }
 
-/// Checks the numbers of the shape that messages call so.
+/// Checks the numbers of a shape, which messages call by this name.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers(pub &'static str);
 
@@ -125,9 +124,10 @@ pub(super) fn sum<const N: usize>(terms: [u64; N]) -> u64 {
     terms.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Far above any single number of what is built, and low enough that products of two fit 32 bits.
+/// The largest value of a field: far above real fabrics, and low enough that products of two fit 32
+/// bits.
 pub(super) const FIELD_MAX: u32 = 1_024;
-/// All ports of a switch but one.
+/// The most hosts of a switch: all of its ports but one.
 pub(super) const HOSTS_MAX: u32 = PORT_COUNT_MAX as u32 - 1;
-/// Twice the links of the largest ring. It bounds the memory that building takes.
+/// The most links, twice those of the largest ring. It bounds the memory of a fabric.
 const LINKS_MAX: u64 = 1 << 21;

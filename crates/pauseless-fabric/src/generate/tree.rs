@@ -3,7 +3,7 @@
 use super::size::{FIELD_MAX, product, sum};
 use super::{Numbers, Shape, Size, SizeError, Wiring};
 
-/// Edges E1.., aggregations A1.., cores C1.. and hosts H0.., of which `k` cubed over four.
+/// A fat tree with edges E1.., aggregations A1.., cores C1.. and the k^3 / 4 hosts H0..
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FatTree {
     /// The number of ports of each switch: even, from 2 to 64.
@@ -247,5 +247,5 @@ impl Shape for RailOptimised {
     }
 }
 
-/// 65,536 hosts: the largest that switches of 64 ports make.
+/// The largest k, with 65,536 hosts.
 const FAT_TREE_K_MAX: u32 = 64;

@@ -7,7 +7,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::net::{named, socket};
 
-/// A program at an interface. The kernel takes it away when this is dropped, and when we die.
+/// A program at an interface. The kernel removes it when this is dropped, and when the process
+/// dies.
 #[derive(Debug)]
 pub struct Redirect {
     _link: OwnedFd,
@@ -19,12 +20,13 @@ pub struct Redirect {
 pub enum Place {
     /// In the driver, before the kernel sees the frame.
     Driver,
-    /// Behind it, for drivers that cannot run programs.
+    /// Behind the driver, for drivers that cannot run programs.
     Stack,
 }
 
 impl Redirect {
-    /// Puts a program at the interface with this number; it lets everything pass until it has a socket.
+    /// Attaches a program to the interface with this number; it lets all frames pass until it has a
+    /// socket.
     pub fn attach(index: i32, place: Place) -> io::Result<Redirect> {
         let map = OwnedFd::create(BPF_MAP_CREATE, &MapCreate::sockets())
             .map_err(|error| named(error, "make a map of sockets"))?;
@@ -65,7 +67,7 @@ impl Redirect {
 }
 
 trait Create: Sized {
-    /// A command whose result is a descriptor, and whose request has no pointers.
+    /// Runs a command whose result is a descriptor, and whose request has no pointers.
     fn create<T>(command: c_long, request: &T) -> io::Result<Self>;
 }
 
@@ -157,7 +159,7 @@ struct ProgramLoad {
     count: u32,
     instructions: u64,
     license: u64,
-    /// Log, version, flags, name and device.
+    /// The fields for log, version, flags, name and device.
     nothing: [u32; 11],
     attach: u32,
 }
