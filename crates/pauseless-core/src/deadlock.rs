@@ -307,7 +307,7 @@ impl Detector {
         for (index, queue) in cycle.iter().enumerate() {
             let next = cycle[(index + 1) % cycle.len()];
             let (switch, ingress) =
-                far_switch(network, *queue).expect("a kept queue faces a switch");
+                far_switch(network, *queue).expect("only a switch can keep a queue blocked");
             let is_shared = switch.memory().is_some();
             switch.for_each_waiting(|from, to, packet| {
                 let is_from = from == QueueId { port: ingress, class: queue.class } || is_shared;

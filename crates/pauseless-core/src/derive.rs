@@ -19,7 +19,6 @@
 //! time, and each M beyond that buys M / R_N of standstill before a sender is held.
 //! `tests/laws.rs` and `tests/guard.rs` prove both halves by experiment.
 
-pub mod sizing;
 mod violation;
 
 pub use violation::Violation;
@@ -117,7 +116,7 @@ pub fn time_width(latency: &Latency, period: Span) -> Bytes {
     }
     const E_MILLIONTHS: u64 = 2_718_282;
     let delay = latency.tau() + period;
-    let million = core::num::NonZeroU64::new(1_000_000).expect("a million");
+    let million = core::num::NonZeroU64::new(1_000_000).expect("a million is not zero");
     latency.line.bytes_in_up(delay.scale_up(E_MILLIONTHS, million)).max(theorem)
 }
 

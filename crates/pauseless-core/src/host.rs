@@ -1,5 +1,5 @@
-//! The host: a port whose egress is fed by paced flows, served round robin, and by what it has to
-//! tell the sources of the flows that it receives.
+//! The host: a port whose egress is fed by paced flows, served round robin, and by feedback to the
+//! sources of the flows that it receives.
 
 mod listener;
 mod sender;

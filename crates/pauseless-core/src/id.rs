@@ -1,4 +1,4 @@
-//! Names of things: indices that cannot be mixed up and have no arithmetic.
+//! Identifiers: indices of different types that cannot be mixed up and have no arithmetic.
 
 /// A switch or a host, numbered as the topology lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

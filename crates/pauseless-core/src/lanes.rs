@@ -1,4 +1,4 @@
-//! What a port has per class, the first of them inside the port itself.
+//! The per-class state of a port, of which the first class is stored inline.
 
 use alloc::boxed::Box;
 use core::ops::{Index, IndexMut};

@@ -277,8 +277,8 @@ impl Memory {
         assert!(!is_split || config.partitions.len() == config.class_count);
         for lane in &config.lanes {
             let is_partition = matches!(lane.threshold, Threshold::Partition { .. });
-            assert!(!is_partition || is_split, "equation 16 is for partitions");
-            assert!(!is_split || lane.reserve == Bytes::ZERO, "one or the other");
+            assert!(!is_partition || is_split, "equation 16 needs partitions");
+            assert!(!is_split || lane.reserve == Bytes::ZERO, "a reserve beside partitions");
         }
         let by_port = match config.headroom {
             HeadroomPool::Port(_) => config.port_count(),

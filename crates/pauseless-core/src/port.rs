@@ -1,4 +1,4 @@
-//! One end of a link: both flow-control halves of every class, and who may use the wire next.
+//! One end of a link: both flow-control halves of every class, and which of them may send next.
 
 mod exception;
 

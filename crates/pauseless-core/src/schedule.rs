@@ -1,4 +1,4 @@
-//! Who is next: classes at an egress, ingresses at a class.
+//! Scheduling: which class an egress serves next, and which ingress within a class.
 
 use alloc::boxed::Box;
 

@@ -1,5 +1,4 @@
-//! What sources and targets do beside congestion control: how far a source may run ahead of its
-//! acknowledgements, what is done about a packet that is missing, and how sources are paced.
+//! Transport beside congestion control: windows, recovery of lost packets, and pacing.
 //!
 //! **Models** the reliable transport of RoCE NICs: cumulative acknowledgements, a window, and
 //! go-back-N, where a target takes packets in order only and asks for the first that is missing.

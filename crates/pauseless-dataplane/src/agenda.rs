@@ -1,4 +1,4 @@
-//! When a node has to do what: per port the end of the frame on its line and a timeout.
+//! The pending tasks of a node: per port the end of the frame on its line and a timeout.
 
 use pauseless_core::id::PortId;
 use pauseless_core::unit::{Span, Time};

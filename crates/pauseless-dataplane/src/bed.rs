@@ -298,7 +298,8 @@ impl Bed {
         if !is_wanted || !self.is_any_stopped() {
             return;
         }
-        let mut detector = self.detector.take().expect("it is put back");
+        let mut detector =
+            self.detector.take().expect("the detector is put back after each search");
         if let Some(deadlock) = self.find_deadlock(&mut detector) {
             self.episodes.push(Episode { deadlock, broken: None });
         }

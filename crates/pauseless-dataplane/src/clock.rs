@@ -1,4 +1,4 @@
-//! What time it is for a node.
+//! The clock of a node.
 
 use std::time::{Duration, Instant};
 

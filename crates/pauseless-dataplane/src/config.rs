@@ -1,4 +1,4 @@
-//! What a node needs to know, validated by whoever builds it.
+//! The configuration of a node, validated by the code that builds it.
 
 use pauseless_core::congestion::{AnyNotificationPoint, AnyReactionPoint};
 use pauseless_core::host::Duty;

@@ -1,4 +1,4 @@
-//! When frames should have left, told by the node that sends them to the one that receives them.
+//! The instants at which frames should have left, shared by the sending and the receiving node.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};

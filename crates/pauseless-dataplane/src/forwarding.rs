@@ -1,4 +1,4 @@
-//! Where frames go, by their destination address.
+//! Forwarding of frames by their destination address.
 
 use pauseless_core::id::PortId;
 use pauseless_core::wire::MacAddress;

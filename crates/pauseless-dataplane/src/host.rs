@@ -239,7 +239,7 @@ impl HostNode {
 
 impl Body {
     fn on_start(&mut self, now: Time) {
-        let flow = self.waiting.pop().expect("a flow starts");
+        let flow = self.waiting.pop().expect("a start task has a waiting flow");
         let next = self.waiting.last();
         self.station.agenda.start = next.map_or(Time::MAX, |flow| flow.start);
         if flow.stop > now {
@@ -431,7 +431,7 @@ impl Body {
     /// Writes the next frame of a flow; returns its length.
     fn write_data(&mut self, now: Time, flow: FlowId, size: Bytes) -> usize {
         let stamp_ns = self.station.wall_ns(now);
-        let sending = find_sending(&mut self.sends, flow).expect("it was started here");
+        let sending = find_sending(&mut self.sends, flow).expect("a flow that sends has started");
         let data = Data {
             source: self.station.ports[0].address,
             target: sending.flow.target,
@@ -451,9 +451,10 @@ impl Body {
     /// Writes a feedback packet to the source of a flow; returns its length.
     fn write_cnp(&mut self, flow: FlowId, feedback: Feedback) -> usize {
         let about = find_receiving(&mut self.receives, flow);
-        let about = &about.expect("it is listened to").flow;
+        let about = &about.expect("feedback is about a flow that ends here").flow;
         let fields = Cnp::fields(feedback);
-        let (rate_mbps, is_congested) = fields.expect("other answers are refused by the planner");
+        let (rate_mbps, is_congested) =
+            fields.expect("feedback without a frame is refused when a node is built");
         let cnp = Cnp {
             source: self.station.ports[0].address,
             target: about.answers_to,
@@ -462,7 +463,7 @@ impl Body {
             rate_mbps,
             is_congested,
         };
-        let frame = self.frame.first_chunk_mut().expect("a slot is longer");
+        let frame = self.frame.first_chunk_mut().expect("the buffer is longer than a CNP");
         cnp.emit(frame);
         Cnp::LEN
     }

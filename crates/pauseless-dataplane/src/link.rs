@@ -1,4 +1,4 @@
-//! One end of a wire: where frames come from and where they go.
+//! One end of a wire, from which frames are received and to which they are sent.
 
 mod choose;
 mod mapping;

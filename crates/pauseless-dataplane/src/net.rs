@@ -41,7 +41,7 @@ impl Namespace {
             interface::quiet("default");
             Namespace::here()
         });
-        made.join().expect("nothing in it panics")
+        made.join().expect("the thread does not panic")
     }
 
     /// The namespace of the calling thread.
@@ -103,7 +103,7 @@ struct Return {
 impl Drop for Return {
     fn drop(&mut self) {
         // The thread could leave, so it can return; if not, it would work on the wrong interfaces.
-        self.outside.join().expect("the way back is open");
+        self.outside.join().expect("a thread can return to its own namespace");
     }
 }
 

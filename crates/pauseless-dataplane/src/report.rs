@@ -1,4 +1,4 @@
-//! What a node has seen and done.
+//! The report of a node: counters, flows, lateness and recordings.
 
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::unit::{Bytes, Span, Time};

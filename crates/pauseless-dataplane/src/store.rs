@@ -1,4 +1,4 @@
-//! Where frames lie while they are in a switch: slots of one size, handed out again and again.
+//! The memory for frames in a switch: slots of one size, used again and again.
 
 /// The index of a frame in a [`Store`]: the packet handle of the core's switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! Somebody who looks at frames as they pass, such as a capture file.
+//! Observers of frames as they pass a node, such as a capture file.
 
 use pauseless_core::id::PortId;
 use pauseless_core::unit::Time;

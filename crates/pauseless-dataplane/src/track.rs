@@ -1,4 +1,4 @@
-//! Which numbers of a flow have come: exact with loss, reordering and frames that come twice.
+//! The numbers of a flow that have arrived: exact under loss, reordering and duplication.
 
 /// How far behind the highest number a frame may be and still be recognised as a duplicate or not.
 const WINDOW: u64 = 65_536;

@@ -1,4 +1,4 @@
-//! Where packets go after links have failed.
+//! Routes after links have failed.
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_core::table::WayId;

@@ -1,4 +1,4 @@
-//! Walking a forwarding table as a packet would.
+//! Follows a packet through a forwarding table.
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_core::table::ForwardingTable;

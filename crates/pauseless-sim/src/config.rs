@@ -1,4 +1,4 @@
-//! What a run needs to know, validated by whoever builds it.
+//! The configuration of a run, validated by the code that builds it.
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::CongestionControl;

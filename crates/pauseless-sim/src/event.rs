@@ -335,7 +335,7 @@ impl EventQueue {
     /// Moves the first event of the heap into the wheel.
     #[inline(never)]
     fn fetch_first(&mut self) {
-        let Reverse(event) = self.far.pop().expect("its bucket is known");
+        let Reverse(event) = self.far.pop().expect("the heap has an event for the wheel");
         self.file(event.time >> self.shift, event);
         let next = self.far.peek();
         self.far_bucket = next.map_or(u64::MAX, |Reverse(event)| event.time >> self.shift);

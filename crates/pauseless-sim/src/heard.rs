@@ -1,5 +1,5 @@
-//! What other simulators write down of a run: every PAUSE and RESUME as it arrives, and how long the
-//! queues of switches are at regular instants.
+//! Records that other simulators write too: every PAUSE and RESUME as it arrives, and the lengths of
+//! the queues of switches at regular instants.
 //!
 //! Neither grows with the length of a run: what was heard is taken away now and then, and lengths are
 //! counted by thousands of bytes. A queue costs something when it changes, not at every instant.

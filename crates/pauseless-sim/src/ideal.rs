@@ -27,8 +27,8 @@ pub struct Train {
 /// each link, that of the source first. Exact, in a time that does not depend on the size;
 /// [`Span::MAX`] where that is too short.
 pub fn ideal_span(hops: &[(Rate, Span)], train: Train) -> Span {
-    assert!(!hops.is_empty(), "a flow passes a link");
-    assert!(train.packet > Bytes::ZERO, "a packet has bytes");
+    assert!(!hops.is_empty(), "the path has no link");
+    assert!(train.packet > Bytes::ZERO, "the packet size is zero");
     if train.size == Bytes::ZERO {
         return Span::ZERO;
     }

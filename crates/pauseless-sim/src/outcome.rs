@@ -1,4 +1,4 @@
-//! What a run has found.
+//! The outcome of a run: findings, measurements and recordings.
 
 pub use pauseless_core::deadlock::{Deadlock, EgressQueue};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};

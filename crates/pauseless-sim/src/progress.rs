@@ -1,5 +1,5 @@
-//! How flows progress over a run, and what is said of them by that: their late goodput, and whether they
-//! starve. For whoever knows how much of each flow was delivered at an instant, simulated or measured.
+//! The progress of flows over a run, and what follows from it: their late goodput, and whether they
+//! starve. For all drivers that know how much of each flow was delivered, simulated or measured.
 
 use std::collections::BTreeMap;
 
@@ -222,7 +222,11 @@ impl Progress {
         let open = Vec::from_iter(flows.iter().copied().filter(is_sending));
         let mut rates = fair_rates(config, &open).into_iter();
         let rate = |flow: &usize| {
-            if is_sending(flow) { rates.next().expect("one for each") } else { 0.0 }
+            if is_sending(flow) {
+                rates.next().expect("there is a rate for each open flow")
+            } else {
+                0.0
+            }
         };
         flows.iter().map(rate).collect()
     }
@@ -283,7 +287,7 @@ fn halvings(config: &Config, coarse: Span) -> u32 {
     };
     let wanted = steady.window.as_ps() * u64::from(steady.windows) / TICKS as u64;
     let is_short = |halvings: &u32| coarse.as_ps() >> halvings <= wanted.max(1);
-    (0..).find(is_short).expect("a tick of one picosecond is")
+    (0..).find(is_short).expect("a tick of one picosecond is short enough")
 }
 
 /// The rate at which a flow would send in the long run if nothing held it back.

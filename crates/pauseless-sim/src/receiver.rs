@@ -53,7 +53,7 @@ impl Receivers {
     /// Removes the first packet.
     pub(crate) fn pop(&mut self, position: usize) -> (NodeId, Packet) {
         let (receiver, waiting) = &mut self.receivers[position];
-        (receiver.host, waiting.pop_front().expect("something is consumed"))
+        (receiver.host, waiting.pop_front().expect("a packet waits for the host to take it"))
     }
 
     /// Takes over the packets that wait in another part of the run.

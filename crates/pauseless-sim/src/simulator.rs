@@ -285,7 +285,8 @@ impl<'c> Simulator<'c> {
     fn on_arrive(&mut self, index: usize) {
         let frames = &mut self.fabric.frames;
         let end = &mut self.fabric.ends[index];
-        let (time, frame) = frames.pop_front(&mut end.incoming).expect("something arrives");
+        let (time, frame) =
+            frames.pop_front(&mut end.incoming).expect("an arrival event has a frame on the wire");
         debug_assert_eq!(time, self.now);
         if let Some((next, _)) = frames.front(&end.incoming) {
             self.queue.push(Event::new(*next, Kind::Arrive, index as u32));
@@ -387,7 +388,8 @@ impl<'c> Simulator<'c> {
         let end = &mut self.fabric.ends[index];
         let (node, port) = (end.node, end.port);
         let controls = &mut self.fabric.controls;
-        let (_, control) = controls.pop_front(&mut end.signals).expect("a signal is due");
+        let (_, control) =
+            controls.pop_front(&mut end.signals).expect("a signal event has a control frame");
         if let Some((next, _)) = controls.front(&end.signals) {
             let kind = self.config.hardware.ties.signal();
             self.queue.push(Event::new(*next, kind, index as u32));

@@ -149,7 +149,7 @@ impl Spread {
                 }
             }
         } else {
-            assert!(link.classes > 0, "what is released was held");
+            assert!(link.classes > 0, "a link is released that was not held");
             link.classes -= 1;
             if link.classes == 0 {
                 self.held -= 1;
@@ -202,7 +202,7 @@ impl Spread {
             }
             self.leaving.pop_front();
             let link = self.links[port as usize];
-            let last = link.past.last.expect("it was released");
+            let last = link.past.last.expect("a link on the list was held before");
             // Otherwise it was held again, and has another entry.
             if link.is_member && link.classes == 0 && last.saturating_add(self.window) == due {
                 self.links[port as usize].is_member = false;

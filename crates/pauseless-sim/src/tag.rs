@@ -1,4 +1,4 @@
-//! What the simulator knows a packet by.
+//! The handle by which the simulator knows a packet.
 
 use pauseless_core::congestion::telemetry::{HOPS_MAX, Hop};
 use pauseless_core::congestion::{Feedback, Sequence};
@@ -49,18 +49,18 @@ impl Tag {
     }
 
     pub(crate) fn trailed(flow: FlowId, place: u32) -> Tag {
-        assert!(place <= NUMBER, "16 million packets are on their way");
+        assert!(place <= NUMBER, "more than 16 million packets are on their way");
         Tag { flow: flow.0 | TRAIL, note: place }
     }
 
     pub(crate) fn answer(flow: FlowId, place: u32) -> Tag {
-        assert!(place <= NUMBER, "16 million answers are on their way");
+        assert!(place <= NUMBER, "more than 16 million feedback packets are on their way");
         Tag { flow: flow.0 | ANSWER, note: place }
     }
 
     /// The same feedback packet, whose contents are stored at another index.
     pub(crate) fn moved(self, place: u32) -> Tag {
-        assert!(place <= NUMBER, "16 million packets are on their way");
+        assert!(place <= NUMBER, "more than 16 million packets are on their way");
         Tag { note: place | self.note & !NUMBER, ..self }
     }
 

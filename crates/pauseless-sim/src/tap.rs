@@ -1,4 +1,4 @@
-//! Somebody who looks at frames as they pass the ends of links, such as a capture file.
+//! Observers of frames as they pass the ends of links, such as a capture file.
 
 use std::fmt;
 

@@ -6,7 +6,7 @@ use networks::mixed::{Part, mixed};
 use networks::random::{Wildness, random_network};
 use networks::{MTU, Scheme, Wanted, gfc_ring, network, port, stop_sources};
 use pauseless_core::flow_control::{FlowControl, pfc};
-use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};

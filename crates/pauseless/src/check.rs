@@ -79,12 +79,12 @@ fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was found in one fabric.
+/// The results for one fabric.
 struct Report {
     fabric: Fabric,
     verdict: Verdict,
     sweep: Option<Sweep>,
-    /// One element per cycle that is shown.
+    /// The simulation of each cycle that is shown.
     confirmations: Vec<Confirmation>,
     is_interrupted: bool,
 }
@@ -205,7 +205,7 @@ impl Report {
     }
 }
 
-/// One record as a document of its own, several in a list.
+/// One report as a document of its own, several as a list.
 fn document(reports: &[Report]) -> Documents {
     Documents::new(reports.iter().map(Report::record).collect())
 }

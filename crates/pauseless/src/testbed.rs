@@ -34,7 +34,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             "nobody looks for deadlocks with --processes: leave it out, or take --deny starvation"
         );
     }
-    // Before any thread: only then can a user without rights get some.
+    // This comes before any thread: only then can a user without rights get some.
     testbed::prepare(args.backend)?;
     let page = match (&args.out, args.json) {
         (Some(path), _) => Some(path.as_path()),
@@ -100,7 +100,7 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
     Ok(scenarios)
 }
 
-/// Runs one scenario after the other, as long as nobody interrupts.
+/// Runs one scenario after the other, until it is interrupted.
 fn measure(
     args: &TestbedArgs,
     scenarios: Vec<Scenario>,
@@ -154,16 +154,16 @@ fn measure(
     Ok((runs, is_interrupted))
 }
 
-/// What people and programs see while a scenario runs.
+/// The terminal and metrics while a scenario runs.
 struct Show<'a> {
     interrupt: &'a Interrupt,
     endpoint: Option<&'a Endpoint>,
     screen: Option<Screen>,
-    /// Of one half: the simulation, or the run on real frames.
+    /// The bar of one half: the simulation, or the run on real frames.
     view: View,
     bar: Bar,
     name: &'a str,
-    /// What was shown last, for rates.
+    /// The last reports shown, for rates.
     shown: Vec<NodeReport>,
     paint: Paint,
 }
@@ -192,7 +192,7 @@ impl Watch for Show<'_> {
                 settings,
             });
             let page = screen::render(&Vec::from_iter(scenes), screen::size(), self.paint);
-            // A terminal that has gone away ends the testbed by SIGHUP, if it should.
+            // A closed terminal ends the testbed by SIGHUP, if it should.
             let _ = screen.show(&page);
         }
         if let Some(endpoint) = self.endpoint {
@@ -213,7 +213,7 @@ fn status(args: &TestbedArgs, runs: &[Measured], is_interrupted: bool) -> ExitCo
     })
 }
 
-/// Where the page goes if nobody says otherwise.
+/// The default name of the page.
 const PAGE: &str = "pauseless-testbed.html";
 
 const LEGEND: &str = "Goodput is that of the last quarter before the sources stop.\n\

@@ -166,8 +166,8 @@ pub struct ReactionPoint {
 impl ReactionPoint {
     /// A source on a link of rate `line` that starts at `initial`. Panics if a timer is zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.increase_timer > Span::ZERO, "a stage takes time");
-        assert!(config.alpha_timer > Span::ZERO, "alpha falls in time");
+        assert!(config.increase_timer > Span::ZERO, "the increase timer is zero");
+        assert!(config.alpha_timer > Span::ZERO, "the alpha timer is zero");
         let bounds = Bounds::new(config.rate_min, line);
         let initial = bounds.limit(initial.as_bps() as f64);
         ReactionPoint {

@@ -112,7 +112,7 @@ impl ReactionPoint {
     /// A source on a link of rate `line` that starts at `initial`. Panics if the round-trip time is
     /// zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.base_rtt > Span::ZERO, "a round trip takes time");
+        assert!(config.base_rtt > Span::ZERO, "the round-trip time is zero");
         let bounds = Bounds::new(config.rate_min, line);
         let rate = bounds.limit(initial.as_bps() as f64);
         let reference = Reference { rate, busy: 1.0, steps: 0 };

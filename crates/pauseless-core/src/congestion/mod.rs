@@ -12,7 +12,6 @@ pub mod dcqcn;
 pub mod dcqcn_nic;
 pub mod dctcp;
 pub mod dither;
-pub mod fluid;
 pub mod hpcc;
 pub mod marking;
 pub mod outside;

@@ -112,7 +112,7 @@ pub struct NotificationPoint {
 impl NotificationPoint {
     /// A notification point before the first packet. Panics if T is zero.
     pub fn new(config: &Config) -> NotificationPoint {
-        assert!(config.period > Span::ZERO, "a window has a length");
+        assert!(config.period > Span::ZERO, "T is zero");
         NotificationPoint {
             period: config.period,
             begin: Time::ZERO,

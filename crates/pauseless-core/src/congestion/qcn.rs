@@ -191,7 +191,7 @@ struct Step {
 impl ReactionPoint {
     /// A source on a link of rate `line` that starts at `initial`. Panics if T_rp is zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.time_reset > Span::ZERO, "a stage takes time");
+        assert!(config.time_reset > Span::ZERO, "T_rp is zero");
         let bounds = Bounds::new(config.rate_min, line);
         let current = bounds.limit(initial.as_bps() as f64);
         let waiting = Limiter {

@@ -130,7 +130,7 @@ impl ReactionPoint {
     /// A source on a link of rate `line` that starts at `initial`. Panics if the smallest
     /// round-trip time is zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.min_rtt > Span::ZERO, "a round trip takes time");
+        assert!(config.min_rtt > Span::ZERO, "the smallest round-trip time is zero");
         let bounds = Bounds::new(config.rate_min, line);
         ReactionPoint {
             config: *config,

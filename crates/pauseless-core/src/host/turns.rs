@@ -1,4 +1,4 @@
-//! Who sends next: the flows of a host in a ring.
+//! The round robin between the flows of a host.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -68,7 +68,7 @@ impl Turns {
     #[inline]
     pub(super) fn ahead(&mut self, step: usize) -> &mut Sending {
         let slot = self.ring[self.at(step)] as usize;
-        self.slots[slot].as_deref_mut().expect("it has turns")
+        self.slots[slot].as_deref_mut().expect("a slot in the ring has a flow")
     }
 
     /// Moves the turn past that flow, and removes the flow if it is complete.
@@ -77,7 +77,7 @@ impl Turns {
         self.cursor = at + 1;
         let slot = self.ring[at];
         let sending = self.slots[slot as usize].as_deref();
-        let sending = sending.expect("it has turns");
+        let sending = sending.expect("a slot in the ring has a flow");
         if sending.is_complete() {
             self.remove_at(at);
         }
@@ -90,13 +90,13 @@ impl Turns {
         };
         let (_, slot) = self.places[place];
         let at = self.ring.iter().position(|other| *other == slot);
-        self.remove_at(at.expect("it has turns"));
+        self.remove_at(at.expect("a slot in the ring has a flow"));
     }
 
     fn remove_at(&mut self, at: usize) {
         let slot = self.ring.remove(at);
-        let sending = self.slots[slot as usize].take().expect("it has turns");
-        let place = self.place(sending.flow()).expect("it has a place");
+        let sending = self.slots[slot as usize].take().expect("a slot in the ring has a flow");
+        let place = self.place(sending.flow()).expect("every flow has a place");
         self.places.remove(place);
         self.free.push(slot);
         // The flow that was next stays next.
@@ -123,7 +123,7 @@ impl Turns {
         let mut index = 0;
         ring.retain(|slot| {
             let sending = slots[*slot as usize].as_deref();
-            let sending = sending.expect("it has turns");
+            let sending = sending.expect("a slot in the ring has a flow");
             let is_early = now < sending.stop();
             // A flow that has sent everything waits for the last acknowledgement.
             let stays = is_early || sending.has_sent_all();

@@ -1,4 +1,4 @@
-//! What holds for a class of a port beyond its flow control: a rate limit, or a watchdog's order.
+//! What overrides the flow control of a class of a port: a rate limit, or an order of a watchdog.
 
 use alloc::boxed::Box;
 

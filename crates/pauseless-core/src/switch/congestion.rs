@@ -1,4 +1,4 @@
-//! The congestion points of a switch, and the packets that it sends on their behalf.
+//! The congestion points of a switch, and the notifications that it sends on their behalf.
 
 use alloc::boxed::Box;
 
@@ -149,7 +149,7 @@ impl<P: Copy> Switch<P> {
     pub(super) fn send_notice(&mut self, now: Time, egress: PortId, class: Class) -> Transmit<P> {
         let queue = self.queue(egress, class);
         let next = self.pool.pop_front(&mut self.notices[queue]);
-        let notice = next.expect("its gate is open");
+        let notice = next.expect("next_notice has found a notification");
         let size = notice.header.size();
         self.ports[egress.index()].port.on_transmit(now, class, size);
         self.look_at_gate_for_credit(now, egress, class);

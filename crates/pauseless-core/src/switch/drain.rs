@@ -82,7 +82,7 @@ impl<P: Copy> Switch<P> {
                 self.pop_in_turn(egress, class)
             }
         };
-        let slot = next.expect("there is a head");
+        let slot = next.expect("the queue has a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());
         let charge = self.charge(slot.ingress, came_in, size);
         let from = QueueId { port: slot.ingress, class: came_in };

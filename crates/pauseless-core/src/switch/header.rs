@@ -1,4 +1,4 @@
-//! What a queue remembers of a packet besides its handle and its ports.
+//! The packed record of a packet in a queue, beside its handle and its ports.
 
 use crate::id::Class;
 use crate::unit::Bytes;

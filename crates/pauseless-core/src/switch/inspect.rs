@@ -1,4 +1,4 @@
-//! Questions about a switch that change nothing: what the deadlock detector and reports ask.
+//! Read-only queries of a switch, for the deadlock detector and reports.
 
 use super::congestion::Watched;
 use super::{Discipline, Fifo, Sending, Switch, SwitchPort, Waiting};

@@ -1,4 +1,4 @@
-//! A switch whose ports share their memory: the memory decides who pauses, PFC tells them.
+//! A switch whose ports share their memory: the memory decides who is paused, PFC sends the frames.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -60,7 +60,7 @@ impl<P: Copy> Switch<P> {
         class: Class,
         charge: Bytes,
     ) -> Result<(), Overrun> {
-        let sharing = self.sharing.as_mut().expect("asked by the caller");
+        let sharing = self.sharing.as_mut().expect("only called if ports share their memory");
         if sharing.memory.charge(ingress, class, charge)? {
             let port = &mut self.ports[ingress.index()].port;
             port.set_pausing(now, class, true);
@@ -70,7 +70,7 @@ impl<P: Copy> Switch<P> {
 
     /// Counts a departing packet, and resumes the senders that may send again.
     pub(super) fn free_memory(&mut self, now: Time, ingress: PortId, class: Class, charge: Bytes) {
-        let sharing = self.sharing.as_mut().expect("asked by the caller");
+        let sharing = self.sharing.as_mut().expect("only called if ports share their memory");
         sharing.memory.release(ingress, class, charge);
         while let Some((ingress, class)) = sharing.memory.next_resumed() {
             let state = &mut self.ports[ingress.index()];
@@ -93,7 +93,7 @@ impl<P: Copy> Switch<P> {
         in_flight: Bytes,
         stuck: impl Fn(PortId, Class) -> bool,
     ) -> bool {
-        let memory = self.memory().expect("asked of a shared memory");
+        let memory = self.memory().expect("only called if ports share their memory");
         let kept = |ingress, class| self.kept(ingress, class, &stuck);
         memory.keeps_paused(ingress, class, in_flight, kept)
     }

@@ -1,4 +1,5 @@
-//! The FIFOs of ingresses, which an egress serves in turn: what differs from one queue per egress.
+//! The FIFOs per ingress that an egress serves round robin, in input-queued and virtual
+//! output-queued switches.
 
 use super::{Discipline, Switch, Waiting};
 use crate::id::{Class, PortId};

@@ -141,8 +141,8 @@ impl Watchdogs {
 impl<P: Copy> Switch<P> {
     /// Sets a watchdog on every egress queue that is paused by PFC.
     pub fn watch(&mut self, config: &Config) {
-        assert!(config.detection > Span::ZERO, "a storm takes time");
-        assert!(config.restoration > Span::ZERO, "and so does its end");
+        assert!(config.detection > Span::ZERO, "the detection time is zero");
+        assert!(config.restoration > Span::ZERO, "the restoration time is zero");
         self.watchdogs = Some(Box::new(Watchdogs {
             config: *config,
             class_count: self.class_count,
@@ -212,7 +212,8 @@ impl<P: Copy> Switch<P> {
     pub(super) fn watch_timeout(&mut self, now: Time, port: PortId) {
         for class in (0..self.class_count).map(|class| Class(class as u8)) {
             let state = *self.state(port, class);
-            let watchdogs = self.watchdogs.as_ref().expect("asked by the caller");
+            let watchdogs =
+                self.watchdogs.as_ref().expect("only called if the switch has watchdogs");
             if watchdogs.due_in(state) > now {
                 continue;
             }
@@ -229,7 +230,7 @@ impl<P: Copy> Switch<P> {
     }
 
     fn trip(&mut self, now: Time, port: PortId, class: Class) {
-        let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
+        let watchdogs = self.watchdogs.as_mut().expect("only called if the switch has watchdogs");
         let action = watchdogs.config.action;
         if action == Action::Drop {
             watchdogs.dropping.push((port, class));
@@ -240,7 +241,7 @@ impl<P: Copy> Switch<P> {
     }
 
     fn restore(&mut self, now: Time, port: PortId, class: Class) {
-        let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
+        let watchdogs = self.watchdogs.as_mut().expect("only called if the switch has watchdogs");
         watchdogs.dropping.retain(|queue| *queue != (port, class));
         watchdogs.notices.push(Notice { egress: port, class, is_storm: false });
         self.heed(now, port, class, Heed::Obey);
@@ -269,7 +270,7 @@ impl<P: Copy> Switch<P> {
 
     fn state(&mut self, port: PortId, class: Class) -> &mut State {
         let queue = self.queue(port, class);
-        let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
+        let watchdogs = self.watchdogs.as_mut().expect("only called if the switch has watchdogs");
         &mut watchdogs.states[queue]
     }
 }

@@ -143,6 +143,7 @@ pub fn parse(frame: &[u8]) -> Result<Said, Malformed> {
         // Control frames are never tagged.
         _ if packet.header_len() != HEADER => Err(Malformed::EtherType(ethernet::TAG)),
         MAC_CONTROL | PRIVATE_CONTROL => {
+            // The opcode of 802.3x PAUSE, which stops all classes at once.
             if let [0x00, 0x01, high, low, ..] = *body {
                 let quanta = u16::from_be_bytes([high, low]);
                 return Ok(Said::LinkPause { quanta });

@@ -1,4 +1,4 @@
-//! What a switch reads and writes of IP: the class and the mark, behind any tags.
+//! The fields of IP that a switch reads and writes: class and ECN mark, behind any tags.
 
 use super::ethernet::{self, IPV4, IPV6};
 use super::{Malformed, u16_at};

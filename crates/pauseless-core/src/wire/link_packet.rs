@@ -47,7 +47,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 
     /// The octets that the LPCRC covers.
     fn body(&self) -> &[u8] {
-        let length = body_len(self.kind()).expect("checked by new");
+        let length = body_len(self.kind()).expect("Packet::new has checked the length");
         &self.0.as_ref()[KIND..KIND + length]
     }
 

@@ -13,8 +13,6 @@ use crate::id::Class;
 /// The opcode of PFC.
 //= 802.1Q-2022 36.1.3 opcode
 pub const OPCODE: u16 = 0x0101;
-/// The opcode of 802.3x PAUSE, which stops all classes at once and is not for lossless ones.
-pub const LINK_PAUSE: u16 = 0x0001;
 
 /// The octets of a MAC control frame behind its EtherType.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +39,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 
     /// `Time[class]`, valid or not. Panics for a class above seven.
     pub fn time(&self, class: Class) -> u16 {
-        assert!(class.index() < Class::COUNT_MAX, "eight times");
+        assert!(class.index() < Class::COUNT_MAX, "PFC has eight classes");
         u16_at(self.0.as_ref(), 4 + 2 * class.index())
     }
 }

@@ -152,7 +152,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// The ICRC, the check sum of the fields that do not change on the way.
     pub fn icrc(&self) -> u32 {
         let datagram = self.datagram();
-        let (_, icrc) = datagram.split_last_chunk().expect("checked by new");
+        let (_, icrc) = datagram.split_last_chunk().expect("Packet::new has checked the length");
         u32::from_le_bytes(*icrc)
     }
 

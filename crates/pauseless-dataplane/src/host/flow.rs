@@ -1,4 +1,4 @@
-//! The flows of a host: what was sent of each, and what has come.
+//! The flows of a host, those that it sends and those that it receives.
 
 use pauseless_core::host::Host;
 use pauseless_core::id::FlowId;

@@ -1,4 +1,4 @@
-//! What `ethtool` asks an interface.
+//! The requests that `ethtool` makes of an interface.
 
 use std::ffi::CStr;
 use std::io;

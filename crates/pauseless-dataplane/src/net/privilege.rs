@@ -1,4 +1,4 @@
-//! Whether we may make namespaces and interfaces, and how to come to.
+//! The right to make namespaces and interfaces, and how to get it.
 
 use std::error::Error;
 use std::fmt;

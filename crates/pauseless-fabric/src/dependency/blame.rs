@@ -1,4 +1,4 @@
-//! Which end nodes alone are to blame: without them there would be no cycle.
+//! The hosts to blame for a cycle: without them there would be none.
 
 use pauseless_core::id::NodeId;
 

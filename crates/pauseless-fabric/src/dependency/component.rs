@@ -103,7 +103,8 @@ impl Tarjan<'_> {
             return;
         }
         let first = self.open.iter().rposition(|open| *open == vertex);
-        let mut component = self.open.split_off(first.expect("it is open until it is left"));
+        let mut component =
+            self.open.split_off(first.expect("a vertex is on the stack until it is left"));
         for member in &component {
             self.is_open[*member as usize] = false;
         }

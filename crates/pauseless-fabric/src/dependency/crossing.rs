@@ -1,6 +1,6 @@
 //! How packets get into the buffers of a cycle: which ports feed them, and how far packets stay.
 //!
-//! What thresholds can do about a cycle hangs on both. See `docs/cycle-aware.md`.
+//! What thresholds can do about a cycle depends on both. See `docs/cycle-aware.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

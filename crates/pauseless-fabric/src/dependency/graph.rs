@@ -1,4 +1,4 @@
-//! The graph itself: filled way by way as bits, read as lists.
+//! The dependency graph: filled way by way as bits, read as lists.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -133,7 +133,7 @@ impl Graph {
     pub fn waits_for(&self, topology: &Topology, buffer: Buffer) -> Vec<Buffer> {
         let port = topology.port(buffer.node, buffer.port);
         let channel = self.channels.leaving(port.peer, port.peer_port);
-        let channel = channel.expect("hosts are never waited for");
+        let channel = channel.expect("the buffer faces a switch");
         let vertex = self.channels.vertex(channel, buffer.class);
         let successors = self.successors(vertex).iter();
         successors.map(|next| self.channels.buffer(*next)).collect()

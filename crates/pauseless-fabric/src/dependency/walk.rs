@@ -1,4 +1,4 @@
-//! Following all packets of one way and label through the fabric at once.
+//! Follows all packets of one way and label through the fabric at once.
 //!
 //! Where a class lasts for several hops the walk tells apart how many of them are over, so that
 //! dependencies are exact. A witness is made of dependencies alone: there it may name a source whose

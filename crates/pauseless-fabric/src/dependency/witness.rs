@@ -1,4 +1,4 @@
-//! Why a cycle is there: who sends what through it, and the fewest flows that close it.
+//! The witness of a cycle: which hosts send what through it, and the fewest flows that close it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -271,12 +271,12 @@ impl Investigation<'_> {
         };
         let choices = self.streams.groups(stream).iter().copied();
         let group = choices.min_by_key(|group| is_taken(groups.target(*group)));
-        let group = group.expect("a stream leads somewhere");
+        let group = group.expect("a stream has at least one group");
         let target = groups.target(group);
         let sources = self.upstream(stream, &trace, first).into_iter();
         let (source, (lane, entrance)) = sources
             .min_by_key(|(host, _)| (*host == target, is_taken(*host)))
-            .expect("somebody sends what is in a buffer");
+            .expect("packets in a buffer have a source");
         let mut vertices = trace.path(entrance, first);
         let count = self.cycle.len();
         let covered = (1..=arc.count).map(|n| self.cycle[(arc.first + n) % count]);

@@ -1,4 +1,4 @@
-//! Which next hops lead to one target switch, by the rule of the routing.
+//! The search for the next hops towards one target switch, by the rule of the routing.
 
 use std::collections::VecDeque;
 

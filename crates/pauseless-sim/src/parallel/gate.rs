@@ -1,4 +1,4 @@
-//! Where threads wait for each other.
+//! The barrier at which threads wait for each other.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What happens between windows: what comes next, and everything that sees the whole network.
+//! The work between windows: the plan of the next one, and all events of the whole network.
 
 use std::sync::atomic::Ordering;
 

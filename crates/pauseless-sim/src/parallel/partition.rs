@@ -1,4 +1,4 @@
-//! Which node is in which part of a run.
+//! The division of the nodes of a run into parts.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;

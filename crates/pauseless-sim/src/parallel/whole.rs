@@ -1,4 +1,4 @@
-//! All parts of a run as one: divided, seen and put together.
+//! All parts of a run as one: how they are divided, read together and merged.
 
 use std::sync::{Arc, MutexGuard};
 

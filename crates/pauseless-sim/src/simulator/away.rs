@@ -1,4 +1,4 @@
-//! What one part of a run says to another: frames that leave on a wire between them.
+//! Frames on the wires between two parts of a run.
 
 use pauseless_core::congestion::Feedback;
 use pauseless_core::deadlock::Detector;

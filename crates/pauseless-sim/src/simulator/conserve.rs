@@ -1,4 +1,4 @@
-//! No byte is made or mislaid.
+//! The check that no byte is unaccounted for.
 
 use pauseless_core::unit::Bytes;
 

@@ -1,4 +1,4 @@
-//! The life of flows: how they start, what arrives of them, and what is said about them.
+//! The life of flows: how they start, how their packets arrive, and the feedback about them.
 
 use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received, Source};
@@ -211,7 +211,7 @@ impl Simulator<'_> {
         }
         host.listen(listener);
         let taken = host.handle_data(self.now, flow, received);
-        taken.expect("somebody listens now")
+        taken.expect("the flow is received from now on")
     }
 
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {

@@ -114,7 +114,7 @@ impl Simulator<'_> {
                 let queue = EgressQueue { node, port: dropped.egress, class: dropped.class };
                 let mut trips = self.mitigating.trips.iter_mut().rev();
                 let trip = trips.find(|trip| trip.queue == queue);
-                let trip = trip.expect("only what has tripped is dropped");
+                let trip = trip.expect("only tripped queues drop");
                 add(&mut trip.dropped, size);
             }
         }
@@ -160,7 +160,7 @@ impl Simulator<'_> {
             } else {
                 let mut trips = trips.iter_mut().rev();
                 let trip = trips.find(|trip| trip.queue == queue);
-                trip.expect("it has tripped").restored = Some(self.now);
+                trip.expect("a queue is restored after it has tripped").restored = Some(self.now);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The way of a packet through a switch: where it goes on to, in which class, and whether at all.
+//! The passage of a packet through a switch: by which egress, in which class, and whether at all.
 
 use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::{Class, PortId};

@@ -1,4 +1,4 @@
-//! What is different when the ports of a switch share its memory.
+//! The search for deadlocks where the ports of a switch share its memory.
 
 use pauseless_core::id::{NodeId, PortId};
 

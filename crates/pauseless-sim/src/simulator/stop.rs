@@ -1,4 +1,4 @@
-//! What ends a run before its time: its question is answered.
+//! The early end of a run whose question is answered.
 
 use pauseless_core::id::FlowId;
 use pauseless_core::transport::Recovery;

@@ -1,4 +1,4 @@
-//! What is counted and found in a run.
+//! The counters and findings of a run.
 
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::Class;

@@ -1,4 +1,4 @@
-//! What switches write into packets, and where that is kept until it is back at its source.
+//! The telemetry that switches write into packets, until it is back at their sources.
 
 use pauseless_core::congestion::Feedback;
 use pauseless_core::congestion::telemetry::{Echo, Hop};

@@ -1,4 +1,4 @@
-//! What wires lose by themselves.
+//! The frames that wires lose.
 
 use pauseless_core::deadlock::Network;
 

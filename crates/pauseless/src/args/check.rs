@@ -91,7 +91,7 @@ pub struct ConvertArgs {
     pub out: Option<PathBuf>,
 }
 
-/// What a fabric is turned into.
+/// The formats that a fabric can be converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ConvertFormat {
     /// Our own fabric file, TOML
@@ -105,11 +105,11 @@ pub enum ConvertFormat {
     CompatScenario,
 }
 
-/// How many links fail.
+/// The number or share of links that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing(pub Amount);
 
-/// A way to route.
+/// The rules by which a fabric can route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Rule {
     /// One shortest path, of equal ones a random one per switch and target
@@ -125,7 +125,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rule as the fabric knows it; `None` for detours, which are no rule of a whole fabric.
+    /// The rule as the fabric crate knows it; `None` for detours, which apply only at failures.
     pub fn routing(self, seed: u64) -> Option<Routing> {
         let single = |tie_break| Routing::from(Multipath::Single { tie_break });
         match self {
@@ -139,7 +139,7 @@ impl Rule {
         }
     }
 
-    /// The same as an answer to failures.
+    /// The reaction to failures that this rule stands for.
     pub fn reroute(self, seed: u64) -> Reroute {
         match self.routing(seed) {
             Some(routing) => Reroute::Rule(routing),

@@ -185,7 +185,7 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// Values of a scenario that the command line sets.
+/// The values of a scenario that the command line sets.
 #[derive(Debug, Args)]
 pub struct Set {
     /// Set a key of the scenario, written or not: switch.buffer=2MB, flow.F1.rate=1Gbps; may be given
@@ -195,7 +195,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// The file with these values.
+    /// The source with these values set.
     pub fn apply(&self, source: Source) -> Result<Changed, Problems> {
         let mut changed = Changed::new(source);
         for (key, value) in &self.settings {
@@ -246,13 +246,13 @@ pub struct ExplainArgs {
 }
 
 impl RunArgs {
-    /// Whether it is to be as in htsim.
+    /// Whether the run is to follow the rules of htsim.
     pub fn is_compat_htsim(&self) -> bool {
         self.compat == Some(CompatWith::Htsim)
     }
 }
 
-/// A simulator whose ways of doing things are known.
+/// The simulators that a run can be compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompatWith {
     /// Run a replica of the HPCC authors' ns-3 simulator, which writes the files, and this engine

@@ -124,7 +124,7 @@ impl From<SchemeName> for Scheme {
 }
 
 impl PlanArgs {
-    /// What to plan with.
+    /// The request that these arguments stand for.
     pub fn request(&self) -> Request {
         let mtu = self.mtu.unwrap_or(Request::default().mtu);
         let reaction = match (self.processing, self.quanta) {
@@ -169,7 +169,7 @@ fn parse_metres(text: &str) -> Result<Span, String> {
         .ok_or_else(|| format!("{text:?} is not a length up to {METRES_MAX} m, such as 300m"))
 }
 
-/// Once around the earth.
+/// The length of the equator in metres, the longest cable.
 const METRES_MAX: u64 = 40_000_000;
 
 const PLAN_EXAMPLES: &str = "Examples:

@@ -19,7 +19,7 @@ pub struct SweepArgs {
     pub run: Option<SweepRunArgs>,
 }
 
-/// What can be done with a campaign beside running it.
+/// The subcommands of `sweep`, beside running a campaign.
 #[derive(Debug, Subcommand)]
 pub enum SweepCommand {
     /// Put all rows together into one file, results.parquet
@@ -47,7 +47,8 @@ pub struct CampaignArgs {
     pub out: Option<PathBuf>,
 }
 
-/// `sweep FILE`. The campaign is not flattened: clap would take the whole for left out.
+/// The arguments of `sweep FILE`. The campaign is not flattened: clap would take the whole struct
+/// for absent.
 #[derive(Debug, Args)]
 pub struct SweepRunArgs {
     /// The campaign, a TOML file; see docs/sweep.md

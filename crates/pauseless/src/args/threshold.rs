@@ -58,7 +58,7 @@ pub struct ThresholdArgs {
     pub quiet: bool,
 }
 
-/// How often the range is halved for the values that every seed is tried at.
+/// How often the range is halved to get the values at which every seed is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Points(pub u32);
 

@@ -15,7 +15,7 @@ use crate::output;
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
-/// Puts all rows together.
+/// Merges the rows of all runs.
 pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let place = Place::read(&args.campaign)?;
     // Only now, so that Ctrl-C ends the reading of a large network at once.
@@ -23,7 +23,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
-    // Rows may all be in other folders.
+    // All rows may be in other folders.
     let store = if args.from.is_empty() {
         Store::read_only(&place.folder, &place.campaign)?
     } else {
@@ -64,7 +64,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(FINDING))
 }
 
-/// Merges a campaign of which all runs were made; `None` if somebody interrupts it.
+/// Merges a campaign of which all runs were made; `None` if it is interrupted.
 pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Result<Option<PathBuf>> {
     let Some(merged) = merge(store, plan, false, interrupt)? else {
         return Ok(None);
@@ -78,7 +78,7 @@ pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Resul
     file.map(Some)
 }
 
-/// Merges; `None` if somebody interrupts it.
+/// Merges the rows that there are; `None` if it is interrupted.
 pub fn merge(
     store: &Store,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! What the kernel takes tens of milliseconds for, away from the thread that carries frames.
+//! System calls that take tens of milliseconds, made outside the thread that forwards frames.
 
 use std::io;
 use std::mem;
