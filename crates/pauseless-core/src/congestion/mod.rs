@@ -483,75 +483,65 @@ impl CongestionControl {
     }
 }
 
+macro_rules! each_congestion_point {
+    ($self:expr, $point:ident => $call:expr, none => $none:expr) => {
+        match $self {
+            AnyCongestionPoint::None | AnyCongestionPoint::Counter => $none,
+            AnyCongestionPoint::Pcn($point) => $call,
+            AnyCongestionPoint::Qcn($point) => $call,
+            AnyCongestionPoint::Marker($point) => $call,
+            AnyCongestionPoint::Outside($point) => aside(move || $call),
+        }
+    };
+}
+
 impl CongestionPoint for AnyCongestionPoint {
     #[inline(always)]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
-        match self {
-            AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) | AnyCongestionPoint::Counter => {
-                Joining::Silent
-            }
-            AnyCongestionPoint::Qcn(point) => point.on_enqueue(now, size, queue),
-            AnyCongestionPoint::Marker(point) => point.on_enqueue(now, size, queue),
-            AnyCongestionPoint::Outside(point) => aside(move || point.on_enqueue(now, size, queue)),
-        }
+        each_congestion_point!(self, point => point.on_enqueue(now, size, queue), none => Joining::Silent)
     }
 
     #[inline(always)]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
-        match self {
-            AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) | AnyCongestionPoint::Counter => {
-                false
-            }
-            AnyCongestionPoint::Pcn(point) => point.on_dequeue(now, size, queue),
-            AnyCongestionPoint::Marker(point) => point.on_dequeue(now, size, queue),
-            AnyCongestionPoint::Outside(point) => aside(move || point.on_dequeue(now, size, queue)),
-        }
+        each_congestion_point!(self, point => point.on_dequeue(now, size, queue), none => false)
     }
 
     #[inline]
     fn on_release(&mut self, now: Time, queue: QueueState) {
-        match self {
-            AnyCongestionPoint::Pcn(point) => point.on_release(now, queue),
-            AnyCongestionPoint::Outside(point) => aside(move || point.on_release(now, queue)),
-            _ => {}
-        }
+        each_congestion_point!(self, point => point.on_release(now, queue), none => ());
     }
+}
+
+macro_rules! each_notification_point {
+    ($self:expr, $point:ident => $call:expr, none => $none:expr) => {
+        match $self {
+            AnyNotificationPoint::None => $none,
+            AnyNotificationPoint::Pcn($point) => $call,
+            AnyNotificationPoint::Dcqcn($point) => $call,
+            AnyNotificationPoint::Outside($point) => aside(move || $call),
+        }
+    };
 }
 
 impl NotificationPoint for AnyNotificationPoint {
     #[inline]
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback> {
-        match self {
-            AnyNotificationPoint::None => None,
-            AnyNotificationPoint::Pcn(point) => point.on_packet(now, packet),
-            AnyNotificationPoint::Dcqcn(point) => point.on_packet(now, packet),
-            AnyNotificationPoint::Outside(point) => aside(move || point.on_packet(now, packet)),
-        }
+        each_notification_point!(self, point => point.on_packet(now, packet), none => None)
     }
 
     fn poll_timeout(&self) -> Time {
-        match self {
-            AnyNotificationPoint::None => Time::MAX,
-            AnyNotificationPoint::Pcn(point) => point.poll_timeout(),
-            AnyNotificationPoint::Dcqcn(point) => point.poll_timeout(),
-            AnyNotificationPoint::Outside(point) => aside(move || point.poll_timeout()),
-        }
+        each_notification_point!(self, point => point.poll_timeout(), none => Time::MAX)
     }
 
     fn handle_timeout(&mut self, now: Time) -> Option<Feedback> {
-        match self {
-            AnyNotificationPoint::None => None,
-            AnyNotificationPoint::Pcn(point) => point.handle_timeout(now),
-            AnyNotificationPoint::Dcqcn(point) => point.handle_timeout(now),
-            AnyNotificationPoint::Outside(point) => aside(move || point.handle_timeout(now)),
-        }
+        each_notification_point!(self, point => point.handle_timeout(now), none => None)
     }
 }
 
 macro_rules! each_reaction_point {
-    ($self:expr, $point:ident => $call:expr, none => $none:expr) => {
+    ($self:expr, $point:ident => $call:expr, $rate:pat => $none:expr) => {
         match $self {
-            AnyReactionPoint::None { .. } => $none,
+            AnyReactionPoint::None { rate: $rate } => $none,
             AnyReactionPoint::Pcn($point) => $call,
             AnyReactionPoint::Qcn($point) => $call,
             AnyReactionPoint::Dcqcn($point) => $call,
@@ -567,38 +557,28 @@ macro_rules! each_reaction_point {
 impl ReactionPoint for AnyReactionPoint {
     #[inline]
     fn on_send(&mut self, now: Time, packet: Sent) {
-        each_reaction_point!(self, point => point.on_send(now, packet), none => ());
+        each_reaction_point!(self, point => point.on_send(now, packet), _ => ());
     }
 
     fn on_feedback(&mut self, now: Time, feedback: Feedback) {
-        each_reaction_point!(self, point => point.on_feedback(now, feedback), none => ());
+        each_reaction_point!(self, point => point.on_feedback(now, feedback), _ => ());
     }
 
     fn on_telemetry(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
-        each_reaction_point!(self, point => point.on_telemetry(now, feedback, hops), none => ());
+        each_reaction_point!(self, point => point.on_telemetry(now, feedback, hops), _ => ());
     }
 
     #[inline]
     fn rate(&self) -> Rate {
-        match self {
-            AnyReactionPoint::None { rate } => *rate,
-            AnyReactionPoint::Pcn(point) => point.rate(),
-            AnyReactionPoint::Qcn(point) => point.rate(),
-            AnyReactionPoint::Dcqcn(point) => point.rate(),
-            AnyReactionPoint::DcqcnNic(point) => point.rate(),
-            AnyReactionPoint::Timely(point) => point.rate(),
-            AnyReactionPoint::Hpcc(point) => point.rate(),
-            AnyReactionPoint::Dctcp(point) => point.rate(),
-            AnyReactionPoint::Outside(point) => aside(move || point.rate()),
-        }
+        each_reaction_point!(self, point => point.rate(), rate => *rate)
     }
 
     fn poll_timeout(&self) -> Time {
-        each_reaction_point!(self, point => point.poll_timeout(), none => Time::MAX)
+        each_reaction_point!(self, point => point.poll_timeout(), _ => Time::MAX)
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        each_reaction_point!(self, point => point.handle_timeout(now), none => ());
+        each_reaction_point!(self, point => point.handle_timeout(now), _ => ());
     }
 }
 

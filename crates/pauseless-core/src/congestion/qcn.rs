@@ -149,10 +149,6 @@ impl super::CongestionPoint for CongestionPoint {
             psi => Joining::Notify(Feedback::Congestion { psi }),
         }
     }
-
-    fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {
-        false
-    }
 }
 
 /// A rate limiter that falls with each CNM and recovers by bytes sent and by time.

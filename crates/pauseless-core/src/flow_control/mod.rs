@@ -96,7 +96,7 @@ pub trait Upstream {
     /// Handles a signal of the receiver that takes effect now.
     fn on_signal(&mut self, now: Time, signal: Signal);
     /// Accounts for a frame of `size` bytes that starts now.
-    fn on_transmit(&mut self, now: Time, size: Bytes);
+    fn on_transmit(&mut self, _now: Time, _size: Bytes) {}
     /// Whether a frame of `size` bytes may start.
     fn gate(&self, now: Time, size: Bytes) -> Gate;
     /// Whether the receiver has stopped this sender from sending a frame of `size` bytes. A sender
@@ -309,85 +309,53 @@ impl FlowControl {
     }
 }
 
+macro_rules! each_upstream {
+    ($self:expr, $half:ident => $call:expr, $line:pat => $none:expr) => {
+        match $self {
+            AnyUpstream::None { line: $line } => $none,
+            AnyUpstream::Pfc($half) => $call,
+            AnyUpstream::Cbfc($half) => $call,
+            AnyUpstream::Gfc($half) => $call,
+            AnyUpstream::Outside($half) => aside(move || $call),
+        }
+    };
+}
+
 impl Upstream for AnyUpstream {
     fn on_signal(&mut self, now: Time, signal: Signal) {
-        match self {
-            AnyUpstream::None { .. } => {}
-            AnyUpstream::Pfc(half) => half.on_signal(now, signal),
-            AnyUpstream::Cbfc(half) => half.on_signal(now, signal),
-            AnyUpstream::Gfc(half) => half.on_signal(now, signal),
-            AnyUpstream::Outside(half) => aside(move || half.on_signal(now, signal)),
-        }
+        each_upstream!(self, half => half.on_signal(now, signal), _ => ());
     }
 
     #[inline]
     fn on_transmit(&mut self, now: Time, size: Bytes) {
-        match self {
-            AnyUpstream::None { .. } | AnyUpstream::Pfc(_) => {}
-            AnyUpstream::Cbfc(half) => half.on_transmit(now, size),
-            AnyUpstream::Gfc(half) => half.on_transmit(now, size),
-            AnyUpstream::Outside(half) => aside(move || half.on_transmit(now, size)),
-        }
+        each_upstream!(self, half => half.on_transmit(now, size), _ => ());
     }
 
     #[inline]
     fn gate(&self, now: Time, size: Bytes) -> Gate {
-        match self {
-            AnyUpstream::None { .. } => Gate::Open,
-            AnyUpstream::Pfc(half) => half.gate(now, size),
-            AnyUpstream::Cbfc(half) => half.gate(now, size),
-            AnyUpstream::Gfc(half) => half.gate(now, size),
-            AnyUpstream::Outside(half) => aside(move || half.gate(now, size)),
-        }
+        each_upstream!(self, half => half.gate(now, size), _ => Gate::Open)
     }
 
     #[inline]
     fn is_stopped(&self, now: Time, size: Bytes) -> bool {
-        match self {
-            AnyUpstream::None { .. } => false,
-            AnyUpstream::Pfc(half) => half.is_stopped(now, size),
-            AnyUpstream::Cbfc(half) => half.is_stopped(now, size),
-            AnyUpstream::Gfc(half) => half.is_stopped(now, size),
-            AnyUpstream::Outside(half) => aside(move || half.is_stopped(now, size)),
-        }
+        each_upstream!(self, half => half.is_stopped(now, size), _ => false)
     }
 
     fn rate(&self, now: Time) -> Option<Rate> {
-        match self {
-            AnyUpstream::None { line } => Some(*line),
-            AnyUpstream::Pfc(half) => half.rate(now),
-            AnyUpstream::Cbfc(half) => half.rate(now),
-            AnyUpstream::Gfc(half) => half.rate(now),
-            AnyUpstream::Outside(half) => aside(move || half.rate(now)),
-        }
+        each_upstream!(self, half => half.rate(now), line => Some(*line))
     }
 
     fn resumes(&self) -> u32 {
-        match self {
-            AnyUpstream::None { .. } => 0,
-            AnyUpstream::Pfc(half) => half.resumes(),
-            AnyUpstream::Cbfc(half) => half.resumes(),
-            AnyUpstream::Gfc(half) => half.resumes(),
-            AnyUpstream::Outside(half) => aside(move || half.resumes()),
-        }
+        each_upstream!(self, half => half.resumes(), _ => 0)
     }
 
     #[inline]
     fn spends_credit(&self) -> bool {
-        match self {
-            AnyUpstream::Cbfc(half) => half.spends_credit(),
-            AnyUpstream::Outside(half) => aside(move || half.spends_credit()),
-            _ => false,
-        }
+        each_upstream!(self, half => half.spends_credit(), _ => false)
     }
 
     fn complete(&self, signal: Signal) -> Signal {
-        match self {
-            AnyUpstream::None { .. } | AnyUpstream::Pfc(_) => signal,
-            AnyUpstream::Cbfc(half) => half.complete(signal),
-            AnyUpstream::Gfc(half) => half.complete(signal),
-            AnyUpstream::Outside(half) => aside(move || half.complete(signal)),
-        }
+        each_upstream!(self, half => half.complete(signal), _ => signal)
     }
 }
 

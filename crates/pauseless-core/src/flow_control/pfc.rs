@@ -203,8 +203,6 @@ impl Upstream for PfcUpstream {
         };
     }
 
-    fn on_transmit(&mut self, _now: Time, _size: Bytes) {}
-
     #[inline]
     fn gate(&self, now: Time, _size: Bytes) -> Gate {
         if now >= self.until {
