@@ -20,7 +20,7 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
 use crate::transport::AnswerSizes;
 use crate::unit::{Bytes, Rate, Span, Time};
-use listener::{Heard, Listening};
+use listener::{Effect, Listening};
 use turns::Turns;
 
 /// A packet that a host sends.
@@ -161,7 +161,7 @@ impl Host {
             return None;
         };
         let listening = &mut self.listeners[place];
-        let Heard { feedback, is_new } = listening.on_packet(now, packet);
+        let Effect { feedback, is_new } = listening.on_packet(now, packet);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
             self.timers.push(Reverse((due, Timer::Notification(flow))));

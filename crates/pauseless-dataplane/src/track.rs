@@ -5,13 +5,13 @@ const WINDOW: u64 = 65_536;
 
 /// How the number of a frame relates to those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum Order {
     /// Its number is above all others so far.
     InOrder,
     /// A higher number has arrived before.
     Late,
     /// The number has arrived before, or it is too old to tell, which counts the same.
-    Again,
+    Duplicate,
     /// The number is far above all others, and its predecessor did not arrive just before it: it is
     /// not believed.
     Astray,
@@ -39,19 +39,19 @@ impl Default for Tracker {
 
 impl Tracker {
     /// Adds the number of a frame that has arrived.
-    pub fn add(&mut self, number: u64) -> Came {
+    pub fn add(&mut self, number: u64) -> Order {
         let expected = self.astray.take();
         let came = if number >= self.next {
             if number - self.next >= WINDOW && expected != Some(number) {
                 self.astray = number.checked_add(1);
-                return Came::Astray;
+                return Order::Astray;
             }
             self.slide(number);
-            Came::InOrder
+            Order::InOrder
         } else if self.next - number > WINDOW || self.is_seen(number) {
-            return Came::Again;
+            return Order::Duplicate;
         } else {
-            Came::Late
+            Order::Late
         };
         let (word, bit) = place(number);
         self.seen[word] |= bit;
@@ -117,9 +117,9 @@ mod tests {
                 }
                 let came = tracker.add(number);
                 let expected = match (set.insert(number), highest.is_none_or(|h| number > h)) {
-                    (false, _) => Came::Again,
-                    (true, true) => Came::InOrder,
-                    (true, false) => Came::Late,
+                    (false, _) => Order::Duplicate,
+                    (true, true) => Order::InOrder,
+                    (true, false) => Order::Late,
                 };
                 prop_assert_eq!(came, expected);
                 let span = set.last().map_or(0, |last| last + 1);
@@ -134,8 +134,8 @@ mod tests {
         let mut tracker = Tracker::default();
         tracker.add(100);
         tracker.add(WINDOW + 10);
-        assert_eq!(tracker.add(10), Came::Again);
-        assert_eq!(tracker.add(11), Came::Late);
+        assert_eq!(tracker.add(10), Order::Duplicate);
+        assert_eq!(tracker.add(11), Order::Late);
         assert_eq!((tracker.count(), tracker.missing()), (3, WINDOW + 8));
     }
 
@@ -144,14 +144,14 @@ mod tests {
         let mut tracker = Tracker::default();
         tracker.add(0);
         for number in [u64::MAX, WINDOW + 10, WINDOW + 30, u64::MAX - 1] {
-            assert_eq!(tracker.add(number), Came::Astray, "{number}");
-            assert_eq!(tracker.add(tracker.count()), Came::InOrder);
+            assert_eq!(tracker.add(number), Order::Astray, "{number}");
+            assert_eq!(tracker.add(tracker.count()), Order::InOrder);
         }
         assert_eq!((tracker.count(), tracker.missing()), (5, 0));
         let far = 1 << 40;
-        assert_eq!(tracker.add(far), Came::Astray);
-        assert_eq!(tracker.add(far + 1), Came::InOrder);
+        assert_eq!(tracker.add(far), Order::Astray);
+        assert_eq!(tracker.add(far + 1), Order::InOrder);
         assert_eq!((tracker.count(), tracker.missing()), (6, far - 4));
-        assert_eq!(tracker.add(far), Came::Late);
+        assert_eq!(tracker.add(far), Order::Late);
     }
 }

@@ -49,7 +49,7 @@ impl FlowState {
 
 /// The facts about a run at its end by which flows are judged.
 #[derive(Clone, Copy, Debug)]
-pub struct Lives<'r> {
+pub struct RunEnd<'r> {
     /// The configuration of the run.
     pub config: &'r Config,
     /// The progress of all flows.
@@ -126,7 +126,7 @@ impl Progress {
     }
 
     /// The bytes of a flow that had been delivered at a tick.
-    fn progress_at(&self, run: &Lives<'_>, tick: usize, index: usize) -> Bytes {
+    fn progress_at(&self, run: &RunEnd<'_>, tick: usize, index: usize) -> Bytes {
         let row = &self.rows[tick];
         if let Ok(place) = row.binary_search_by_key(&(index as u32), |(flow, _)| *flow) {
             return row[place].1;
@@ -140,7 +140,7 @@ impl Progress {
     }
 
     /// The outcome of a flow.
-    pub fn flow_outcome(&self, run: &Lives<'_>, index: usize) -> FlowOutcome {
+    pub fn flow_outcome(&self, run: &RunEnd<'_>, index: usize) -> FlowOutcome {
         let flow = &run.config.flows[index];
         let state = run.flows[index];
         let end = state.finish.unwrap_or(run.now.min(flow.stop));
@@ -168,7 +168,7 @@ impl Progress {
     }
 
     /// The first and last tick of the last quarter of a flow's life, if it is long enough to judge.
-    fn late_ticks(&self, run: &Lives<'_>, index: usize) -> Option<Late> {
+    fn late_ticks(&self, run: &RunEnd<'_>, index: usize) -> Option<Late> {
         let flow = &run.config.flows[index];
         let start = run.flows[index].start?;
         let end = run.flows[index].finish.unwrap_or(run.now).min(flow.stop).min(run.now);
@@ -181,7 +181,7 @@ impl Progress {
     }
 
     /// Flows that were unfinished and below their share throughout the last quarter of their life.
-    pub fn starved(&self, run: &Lives<'_>) -> Vec<Starved> {
+    pub fn starved(&self, run: &RunEnd<'_>) -> Vec<Starved> {
         let config = run.config;
         // A flow whose missing bytes were lost waits for nothing any more, and one whose packets
         // expire is not held back.
@@ -232,7 +232,7 @@ impl Progress {
     }
 
     /// Whether a flow starved in its window, given its fair rate there.
-    fn judge(&self, run: &Lives<'_>, index: usize, late: Late, fair_bps: f64) -> Option<Starved> {
+    fn judge(&self, run: &RunEnd<'_>, index: usize, late: Late, fair_bps: f64) -> Option<Starved> {
         let Late { first, last, .. } = late;
         let flow = &run.config.flows[index];
         let floor = f64::from(run.config.starvation_permille) / 1_000.0 * fair_bps;

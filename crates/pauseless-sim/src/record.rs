@@ -12,7 +12,7 @@ use crate::outcome::{
     CongestionTree, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries, QueueOutcome,
     Series,
 };
-use crate::progress::{FlowState, Lives, Progress, rate_bps};
+use crate::progress::{FlowState, Progress, RunEnd, rate_bps};
 use crate::simulator::Simulator;
 use crate::spread::Spread;
 
@@ -160,7 +160,7 @@ impl Recorder {
 /// memory.
 pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     let ended = run.ended();
-    let lives = Lives {
+    let lives = RunEnd {
         config: run.config,
         flows: &run.flows,
         now: run.now,
@@ -173,8 +173,8 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     let starved = progress.starved(&lives);
     let (ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
     let (tally, fabric) = (run.tally, &run.fabric);
-    let replay = run.reel;
-    let replay = replay.map(|reel| reel.finish(run.now, fabric, run.packet_max));
+    let replay = run.replay;
+    let replay = replay.map(|replay| replay.finish(run.now, fabric, run.packet_max));
     let tracer = run.tracer;
     Outcome {
         end: run.now,

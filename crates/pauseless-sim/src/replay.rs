@@ -15,22 +15,22 @@ use crate::record::port_of;
 
 /// The recording so far.
 #[derive(Debug)]
-pub(crate) struct Reel {
+pub(crate) struct Recording {
     instants_max: usize,
     step: Span,
     past: outcome::Replay,
 }
 
-impl Reel {
+impl Recording {
     /// An empty recording; `None` if nothing is to be recorded.
-    pub(crate) fn new(config: &Config, port_count: usize) -> Option<Reel> {
+    pub(crate) fn new(config: &Config, port_count: usize) -> Option<Recording> {
         let Replay::On { instants_max } = config.replay else {
             return None;
         };
         let instants_max = instants_max.max(4);
         // A run that lasts to its end then has nearly all of them.
         let finest = config.duration.as_ps() / (u64::from(instants_max - 1) * FINER) + 1;
-        Some(Reel {
+        Some(Recording {
             instants_max: instants_max as usize,
             step: Span::ps(finest),
             past: outcome::Replay {

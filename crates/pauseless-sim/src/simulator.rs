@@ -38,7 +38,7 @@ use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{self, Recorder, SampledRun};
-use crate::replay::Reel;
+use crate::replay::Recording;
 use crate::rng::Stream;
 use crate::spread::Spread;
 use crate::tag::{Answers, Tag, Trails};
@@ -86,7 +86,7 @@ pub struct Simulator<'c> {
     /// The recorder of where pauses come from, if asked for.
     pub(crate) tracer: Option<Box<Tracer>>,
     /// The recorder of the state of all ports, if asked for.
-    pub(crate) reel: Option<Box<Reel>>,
+    pub(crate) replay: Option<Box<Recording>>,
     /// The capture of all frames, if asked for.
     tapped: Tapped<'c>,
     /// The recorder of PFC frames and queue lengths, if asked for.
@@ -129,7 +129,7 @@ impl<'c> Simulator<'c> {
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),
-            reel: Reel::new(config, fabric.port_count()).map(Box::new),
+            replay: Recording::new(config, fabric.port_count()).map(Box::new),
             tapped: Tapped::default(),
             listening: Listening::new(&config.probes, fabric.port_count()),
             away: None,
@@ -164,7 +164,7 @@ impl<'c> Simulator<'c> {
         if let Some(first) = self.recorder.next_tick() {
             self.queue.push(Event::new(first, Kind::Tick, 0));
         }
-        if self.reel.is_some() {
+        if self.replay.is_some() {
             self.queue.push(Event::new(self.now, Kind::Snapshot, 0));
         }
         self.schedule_look();
@@ -276,9 +276,9 @@ impl<'c> Simulator<'c> {
         // This event does not change the network: observing a run must not change its number of
         // events.
         self.tally.events -= 1;
-        if let Some(reel) = &mut self.reel {
-            reel.take(self.now, &|_| &self.fabric, self.packet_max);
-            self.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
+        if let Some(replay) = &mut self.replay {
+            replay.take(self.now, &|_| &self.fabric, self.packet_max);
+            self.queue.push(Event::new(replay.next(), Kind::Snapshot, 0));
         }
     }
 

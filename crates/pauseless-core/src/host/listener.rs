@@ -72,7 +72,7 @@ pub(super) struct Listening {
 }
 
 /// The effect of a packet at its target.
-pub(super) struct Heard {
+pub(super) struct Effect {
     /// The feedback to send to the source at once.
     pub feedback: [Option<Feedback>; 2],
     pub is_new: bool,
@@ -99,7 +99,7 @@ impl Listening {
     }
 
     /// Handles a packet of the flow.
-    pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> Heard {
+    pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> Effect {
         let point = self.listener.point.on_packet(now, packet);
         let (is_new, answer) = match self.listener.transport.recovery {
             Recovery::GoBackN(config) if packet.sequence != self.expected => {
@@ -107,7 +107,7 @@ impl Listening {
             }
             _ => (true, self.take(packet)),
         };
-        Heard { feedback: [answer, point], is_new }
+        Effect { feedback: [answer, point], is_new }
     }
 
     /// Accepts a packet: the expected one, or any one where nothing is recovered.

@@ -88,7 +88,7 @@ fn emit_signal(body: &mut [u8], control: Control, counters: Counters) -> Result<
 
 /// The contents of a control frame, before it is known which scheme the link runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum Contents {
     /// A pause time of PFC or a stage of GFC, for some classes.
     Times([Option<u16>; Class::COUNT_MAX]),
     /// The credits of an InfiniBand link packet.
@@ -136,7 +136,7 @@ impl fmt::Display for Unwelcome {
 }
 
 /// Reads the control frame `frame`, in either envelope.
-pub fn parse(frame: &[u8]) -> Result<Said, Malformed> {
+pub fn parse(frame: &[u8]) -> Result<Contents, Malformed> {
     let packet = ethernet::Packet::new(frame)?;
     let body = packet.payload();
     match packet.ether_type() {
@@ -146,23 +146,23 @@ pub fn parse(frame: &[u8]) -> Result<Said, Malformed> {
             // The opcode of 802.3x PAUSE, which stops all classes at once.
             if let [0x00, 0x01, high, low, ..] = *body {
                 let quanta = u16::from_be_bytes([high, low]);
-                return Ok(Said::LinkPause { quanta });
+                return Ok(Contents::LinkPause { quanta });
             }
             let repr = pfc::Repr::parse(&pfc::Packet::new(body)?)?;
-            Ok(Said::Times(repr.times))
+            Ok(Contents::Times(repr.times))
         }
         LINK_PACKET => {
             let packet = link_packet::Packet::new(body)?;
             Ok(match link_packet::Repr::parse(&packet)? {
-                link_packet::Repr::Credit(credit) => Said::Credit(credit),
-                link_packet::Repr::Free { class, bytes } => Said::Free { class, bytes },
+                link_packet::Repr::Credit(credit) => Contents::Credit(credit),
+                link_packet::Repr::Free { class, bytes } => Contents::Free { class, bytes },
             })
         }
         other => Err(Malformed::EtherType(other)),
     }
 }
 
-impl Said {
+impl Contents {
     /// The messages for each class; `scheme` is what the far end runs on a class, `None` or
     /// [`FlowControl::None`] if it is not lossless.
     pub fn controls<'a>(
@@ -175,16 +175,16 @@ impl Said {
             controls[class.index()] = Some(control.map(|signal| Control { class, signal }));
         };
         match self {
-            Said::Times(times) => {
+            Contents::Times(times) => {
                 for (class, time) in (0..).zip(times) {
                     if let Some(time) = time {
                         say(Class(class), Message::Time(time));
                     }
                 }
             }
-            Said::Credit(credit) => say(credit.class, Message::Credit(credit)),
-            Said::Free { class, bytes } => say(class, Message::Free(bytes)),
-            Said::LinkPause { .. } => controls[0] = Some(Err(Unwelcome::LinkPause)),
+            Contents::Credit(credit) => say(credit.class, Message::Credit(credit)),
+            Contents::Free { class, bytes } => say(class, Message::Free(bytes)),
+            Contents::LinkPause { .. } => controls[0] = Some(Err(Unwelcome::LinkPause)),
         }
         controls.into_iter().flatten()
     }

@@ -7,7 +7,7 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use crate::config::{ReceivedFlow, SentFlow};
 use crate::histogram::Histogram;
 use crate::report::{ReceiveReport, SendReport};
-use crate::track::{Came, Tracker};
+use crate::track::{Order, Tracker};
 
 /// A flow at its source.
 pub(super) struct Sending {
@@ -78,10 +78,10 @@ impl Receiving {
         let report = &mut self.report;
         report.marked += u64::from(arrived.is_marked);
         match self.tracker.add(arrived.number) {
-            Came::Again => report.duplicates += 1,
-            Came::Astray => report.astray += 1,
+            Order::Duplicate => report.duplicates += 1,
+            Order::Astray => report.astray += 1,
             came => {
-                report.reordered += u64::from(came == Came::Late);
+                report.reordered += u64::from(came == Order::Late);
                 report.frames += 1;
                 report.bytes += arrived.size;
                 report.first.get_or_insert(arrived.time);

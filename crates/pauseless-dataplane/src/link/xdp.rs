@@ -7,7 +7,7 @@
 //! when 256 frames wait at the far end. The loss is counted. A packet socket would keep the frame.
 
 mod attached;
-mod errand;
+mod background;
 mod program;
 mod ring;
 
@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 use super::outage::Outage;
 use super::{Link, Losses, Received};
 use crate::net::{self, Namespace, socket};
-use attached::{Attached, BIND_TRIES, Kicked};
-use errand::Errand;
+use attached::{Attached, BIND_TRIES, WakeUp};
+use background::Background;
 
 /// How frames are exchanged with an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct XdpLink {
     /// The bound socket; `None` while the interface is gone.
     attached: Option<Attached>,
     /// The thread that closes the old socket, or opens a new one.
-    errand: Option<Errand<io::Result<Found>>>,
+    background: Option<Background<io::Result<Found>>>,
     /// When to try again after a refusal, and how long to wait after the next one.
     retry: (Instant, Duration),
     index: i32,
@@ -111,7 +111,7 @@ impl XdpLink {
             mode,
             refusals,
             attached: Some(attached),
-            errand: None,
+            background: None,
             retry: (Instant::now(), RETRY_FIRST),
             index,
             site: Arc::new(Site {
@@ -143,7 +143,7 @@ impl XdpLink {
                 self.losses.send += send;
             }
             self.retry = (Instant::now(), RETRY_FIRST);
-            self.errand = Errand::start(move || {
+            self.background = Background::start(move || {
                 drop(attached);
                 Ok(None)
             })
@@ -170,10 +170,10 @@ impl XdpLink {
 
     /// Opens the interface again if it is back, or was made anew under the same name.
     fn reattach(&mut self) {
-        if self.errand.as_ref().is_some_and(|errand| !errand.is_done()) {
+        if self.background.as_ref().is_some_and(|background| !background.is_done()) {
             return;
         }
-        match self.errand.take().and_then(Errand::result) {
+        match self.background.take().and_then(Background::result) {
             Some(Ok(Some((index, attached)))) => {
                 self.index = index;
                 self.attached = Some(attached);
@@ -197,8 +197,8 @@ impl XdpLink {
             let attached = site.open(index, options, is_new)?;
             Ok(Some((index, attached)))
         };
-        self.errand = Errand::start(work).ok();
-        if self.errand.is_none() {
+        self.background = Background::start(work).ok();
+        if self.background.is_none() {
             self.back_off();
         }
     }
@@ -250,15 +250,15 @@ impl Link for XdpLink {
     fn flush(&mut self) -> io::Result<()> {
         while let Some(attached) = &mut self.attached {
             match attached.kick() {
-                Kicked::All | Kicked::Later => return Ok(()),
-                Kicked::Dropped => {
+                WakeUp::All | WakeUp::Later => return Ok(()),
+                WakeUp::Dropped => {
                     self.losses.send += 1;
                     // The kernel returns this for a full queue, and for an unplugged cable.
                     if !self.outage.is_running(&self.site.watch, self.index) {
                         return Err(self.fail(io::ErrorKind::NetworkDown.into()));
                     }
                 }
-                Kicked::Down(error) => return Err(self.fail(error)),
+                WakeUp::Down(error) => return Err(self.fail(error)),
             }
         }
         self.outage.result()

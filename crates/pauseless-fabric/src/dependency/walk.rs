@@ -227,7 +227,7 @@ pub(crate) struct Walker {
     /// Per channel and phase, the classes in which the stream was found.
     seen: Vec<u16>,
     touched: Vec<u32>,
-    stack: Vec<Met>,
+    stack: Vec<Visit>,
     /// The number of phases: where a class lasts for several hops, the next class depends on how
     /// many of them are over.
     phases: u8,
@@ -237,7 +237,7 @@ pub(crate) struct Walker {
 
 /// Packets of the present stream in the buffer at the end of a channel.
 #[derive(Clone, Copy, Debug)]
-struct Met {
+struct Visit {
     channel: u32,
     class: Class,
     /// The number of hops so far, modulo the number of phases.
@@ -320,7 +320,7 @@ impl Walker {
         let channels = streams.channels;
         let table = &streams.network.routes.table;
         self.fans.clear(streams.network.topology.nodes().len());
-        while let Some(Met { channel, class, .. }) = self.stack.pop() {
+        while let Some(Visit { channel, class, .. }) = self.stack.pop() {
             let (node, _) = channels.end(channel);
             let from = channels.vertex(channel, class);
             if let [egress] = table.next_hops_of_way(node, stream.way) {
@@ -417,7 +417,7 @@ impl Walker {
             self.touched.push(place);
         }
         *seen |= mask(class);
-        self.stack.push(Met { channel, class, phase });
+        self.stack.push(Visit { channel, class, phase });
     }
 }
 

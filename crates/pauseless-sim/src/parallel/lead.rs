@@ -178,10 +178,10 @@ impl<'c> Lead<'c> {
             }
             Kind::Snapshot => {
                 let run = &mut self.whole;
-                if let Some(reel) = &mut run.reel {
+                if let Some(replay) = &mut run.replay {
                     let part = |node: NodeId| &whole.part(node).fabric;
-                    reel.take(run.now, &part, run.packet_max);
-                    run.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
+                    replay.take(run.now, &part, run.packet_max);
+                    run.queue.push(Event::new(replay.next(), Kind::Snapshot, 0));
                 }
             }
             Kind::Tick => {

@@ -82,7 +82,7 @@ impl<'c> Simulator<'c> {
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: None,
-            reel: None,
+            replay: None,
             tapped: Tapped::default(),
             listening: Listening::new(&config.probes, self.held.len()),
             away: Some(Box::new(Away {

@@ -116,7 +116,7 @@ pub enum Rule {
     Shortest,
     /// One shortest path, of equal ones that with the lowest port
     Lowest,
-    /// All shortest paths to each target
+    /// All shortest paths, chosen by the hash of a flow
     Ecmp,
     /// Never up after down, all such paths
     UpDown,

@@ -37,7 +37,7 @@ pub struct Attached {
 
 /// The result of a wake-up call.
 #[derive(Debug)]
-pub enum Kicked {
+pub enum WakeUp {
     /// The kernel has everything.
     All,
     /// It wants to be called again later.
@@ -153,18 +153,18 @@ impl Attached {
     }
 
     /// Shows the queued frames to the kernel, and has it take as many as it can.
-    pub fn kick(&mut self) -> Kicked {
+    pub fn kick(&mut self) -> WakeUp {
         self.transmit.produce(self.written);
         loop {
             let before = self.transmit.consumed();
             if before == self.written {
-                return Kicked::All;
+                return WakeUp::All;
             }
             // The kernel writes the flag and then looks at the ring once more before it sleeps. Were our
             // two accesses to change places, it could see no frame and we no flag.
             atomic::fence(Ordering::SeqCst);
             if !self.transmit.needs_wakeup() {
-                return Kicked::All;
+                return WakeUp::All;
             }
             // SAFETY: no memory is passed.
             let status = unsafe {
@@ -173,10 +173,10 @@ impl Attached {
             };
             let Err(error) = socket::check(status as i32) else {
                 if !self.is_copied {
-                    return Kicked::All;
+                    return WakeUp::All;
                 }
                 if self.transmit.consumed() == before {
-                    return Kicked::Later;
+                    return WakeUp::Later;
                 }
                 continue;
             };
@@ -185,11 +185,11 @@ impl Attached {
                 // At most 32 frames are copied per call.
                 Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR | libc::ENOMEM) => {
                     if self.transmit.consumed() == before {
-                        return Kicked::Later;
+                        return WakeUp::Later;
                     }
                 }
-                Some(libc::EBUSY) => return Kicked::Dropped,
-                _ => return Kicked::Down(error),
+                Some(libc::EBUSY) => return WakeUp::Dropped,
+                _ => return WakeUp::Down(error),
             }
         }
     }

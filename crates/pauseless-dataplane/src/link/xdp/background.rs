@@ -6,20 +6,20 @@ use std::thread::{self, JoinHandle};
 
 /// Work that another thread does. Dropping it waits until it is done.
 #[derive(Debug)]
-pub struct Errand<T> {
+pub struct Background<T> {
     thread: Option<JoinHandle<T>>,
 }
 
-impl<T: Send + 'static> Errand<T> {
+impl<T: Send + 'static> Background<T> {
     /// Starts `work` in the namespace and with the rights of the calling thread. If no thread can
     /// be started, `work` is dropped.
-    pub fn start(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Errand<T>> {
+    pub fn start(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Background<T>> {
         let thread = thread::Builder::new().spawn(|| {
             leave_core();
             work()
         })?;
         let thread = Some(thread);
-        Ok(Errand { thread })
+        Ok(Background { thread })
     }
 
     /// Whether the work is done.
@@ -33,7 +33,7 @@ impl<T: Send + 'static> Errand<T> {
     }
 }
 
-impl<T> Drop for Errand<T> {
+impl<T> Drop for Background<T> {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
