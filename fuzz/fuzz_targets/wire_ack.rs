@@ -10,9 +10,9 @@ use pauseless_core::wire::ack::Ack;
 use pauseless_core::wire::roce::Packet;
 
 fuzz_target!(|input: (&[u8], (u32, u32, bool, u8), Vec<(u16, u8)>)| {
-    let (bytes, fields, changes) = input;
+    let (bytes, (flow, sequence, is_marked, class), changes) = input;
     read(bytes);
-    let mut frame = good(fields);
+    let mut frame = good(flow, sequence, is_marked, class);
     read(&frame);
     // The fuzzer would not guess the checks, so it changes a frame that has them.
     for (at, value) in changes {
@@ -22,7 +22,7 @@ fuzz_target!(|input: (&[u8], (u32, u32, bool, u8), Vec<(u16, u8)>)| {
     read(&frame);
 });
 
-fn good((flow, sequence, is_marked, class): (u32, u32, bool, u8)) -> Vec<u8> {
+fn good(flow: u32, sequence: u32, is_marked: bool, class: u8) -> Vec<u8> {
     let ack = Ack {
         source: MacAddress([2; 6]),
         target: MacAddress([4; 6]),

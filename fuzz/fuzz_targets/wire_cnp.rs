@@ -9,9 +9,9 @@ use pauseless_core::wire::cnp::Cnp;
 use pauseless_core::wire::roce::Packet;
 
 fuzz_target!(|input: (&[u8], (u32, Option<u32>, bool, u8), Vec<(u16, u8)>)| {
-    let (bytes, fields, changes) = input;
+    let (bytes, (flow, rate_mbps, is_congested, class), changes) = input;
     read(bytes);
-    let mut frame = good(fields);
+    let mut frame = good(flow, rate_mbps, is_congested, class);
     read(&frame);
     // The fuzzer would not guess the checks, so it changes a frame that has them.
     for (at, value) in changes {
@@ -21,7 +21,7 @@ fuzz_target!(|input: (&[u8], (u32, Option<u32>, bool, u8), Vec<(u16, u8)>)| {
     read(&frame);
 });
 
-fn good((flow, rate_mbps, is_congested, class): (u32, Option<u32>, bool, u8)) -> Vec<u8> {
+fn good(flow: u32, rate_mbps: Option<u32>, is_congested: bool, class: u8) -> Vec<u8> {
     let cnp = Cnp {
         source: MacAddress([2; 6]),
         target: MacAddress([4; 6]),

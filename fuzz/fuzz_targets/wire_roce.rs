@@ -9,9 +9,9 @@ use pauseless_core::wire::ip::Ecn;
 use pauseless_core::wire::roce::{Data, Packet};
 
 fuzz_target!(|input: (&[u8], (u32, u64, u64, u8, u16), Vec<(u16, u8)>)| {
-    let (bytes, fields, changes) = input;
+    let (bytes, (flow, number, stamp_ns, traffic_class, size), changes) = input;
     read(bytes);
-    let mut frame = good(fields);
+    let mut frame = good(flow, number, stamp_ns, traffic_class, size);
     read(&frame);
     // The fuzzer would not guess the checks, so it changes a frame that has them.
     for (at, value) in changes {
@@ -21,7 +21,7 @@ fuzz_target!(|input: (&[u8], (u32, u64, u64, u8, u16), Vec<(u16, u8)>)| {
     read(&frame);
 });
 
-fn good((flow, number, stamp_ns, traffic_class, size): (u32, u64, u64, u8, u16)) -> Vec<u8> {
+fn good(flow: u32, number: u64, stamp_ns: u64, traffic_class: u8, size: u16) -> Vec<u8> {
     let data = Data {
         source: MacAddress([2; 6]),
         target: MacAddress([4; 6]),
@@ -37,7 +37,7 @@ fn good((flow, number, stamp_ns, traffic_class, size): (u32, u64, u64, u8, u16))
     frame
 }
 
-/// Without the FCS.
+/// The shortest frame, without its FCS.
 const LEN_MIN: usize = Data::SIZE_MIN.get() as usize - 4;
 
 fn read(bytes: &[u8]) {

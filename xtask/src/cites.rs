@@ -143,7 +143,7 @@ impl std::fmt::Display for Clause {
     }
 }
 
-/// What stands behind `//=`.
+/// A clause as a comment cites it behind `//=`.
 #[derive(Debug, PartialEq, Eq)]
 struct Citation {
     clause: Clause,

@@ -62,7 +62,7 @@ pub fn root() -> PathBuf {
 pub struct File {
     /// Relative to the root, with `/` between components.
     pub path: String,
-    /// The whole content.
+    /// The whole content of the file.
     pub text: String,
 }
 

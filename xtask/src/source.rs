@@ -103,7 +103,7 @@ fn line_comment(rest: &[u8]) -> usize {
     end.unwrap_or(rest.len())
 }
 
-/// Block comments nest.
+/// The length of a block comment, which may contain others.
 fn block_comment(rest: &[u8]) -> usize {
     let mut depth = 0;
     let mut at = 0;

@@ -6,6 +6,7 @@
 mod document;
 mod manifest;
 mod markdown;
+mod plain;
 mod rust;
 mod whitespace;
 
@@ -39,6 +40,7 @@ fn check(files: &[File], paths: &BTreeSet<String>) -> Vec<Finding> {
             _ => {}
         }
     }
+    findings.extend(plain::check(files));
     findings.extend(manifest::check(files));
     findings
 }

@@ -15,44 +15,45 @@ use alloc::vec::Vec;
 
 use crate::id::{Class, NodeId, PortId};
 
-/// How many labels and classes a table can tell apart: InfiniBand has 16 service levels and lanes.
+/// The number of labels and classes that a table distinguishes: InfiniBand has 16 service levels
+/// and 16 virtual lanes.
 pub const LANE_COUNT: usize = 16;
 
-/// A packet's way through one switch.
+/// The ports by which a packet passes one switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The switch.
+    /// The switch that the packet passes.
     pub node: NodeId,
-    /// The port by which it came.
+    /// The port by which the packet arrives.
     pub ingress: PortId,
-    /// The port by which it leaves.
+    /// The port by which the packet leaves.
     pub egress: PortId,
 }
 
-/// What a packet brings along to a switch.
+/// The fields of an arriving packet that decide its next class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What it carries all the way, such as a service level.
+    /// The label that the packet keeps from source to target, such as a service level.
     pub label: u8,
-    /// The class in which it came.
+    /// The class in which the packet arrives.
     pub class: Class,
-    /// How many switches it has passed before.
+    /// The number of switches that the packet has passed before this one.
     pub hops: u8,
 }
 
 /// How classes change from hop to hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClassMap {
-    /// They do not.
+    /// A packet keeps its class.
     Same,
-    /// Ever higher, as in TTL-based buffer management.
+    /// The class grows with the number of hops, as in TTL-based buffer management.
     Hops(Hops),
-    /// By a table of the switch.
+    /// Each switch has a table, such as InfiniBand's SL-to-VL mapping.
     Table(ClassTable),
 }
 
 impl ClassMap {
-    /// The class on the link behind `passage.egress`, which leads to a switch; `None` when the
+    /// The class on the link behind `passage.egress`, which leads to another switch; `None` if the
     /// packet is dropped.
     #[inline]
     pub fn next(&self, passage: Passage, carried: Carried) -> Option<Class> {
@@ -63,8 +64,8 @@ impl ClassMap {
         }
     }
 
-    /// The same where the link leads to the packet's target: no class follows the last one, but
-    /// what has arrived needs none.
+    /// The class on the last link, which leads to the packet's target. A packet in the highest
+    /// class still arrives there: it needs no further class.
     #[inline]
     pub fn last(&self, passage: Passage, carried: Carried) -> Option<Class> {
         match self {
@@ -73,8 +74,8 @@ impl ClassMap {
         }
     }
 
-    /// The classes that packets can be in which enter with this label and class, a bit each,
-    /// whatever way they take.
+    /// The classes that packets with this label and class can ever be in, on any path; bit c stands
+    /// for class c.
     pub fn reachable(&self, label: u8, class: Class) -> u16 {
         let own = 1 << class.0;
         match self {
@@ -87,7 +88,7 @@ impl ClassMap {
         }
     }
 
-    /// The highest class that it can give to any packet.
+    /// The highest class that the map can give to any packet.
     pub fn class_max(&self) -> Class {
         match self {
             ClassMap::Same => Class(0),
@@ -96,8 +97,8 @@ impl ClassMap {
         }
     }
 
-    /// Lets packets stay in `class` whose label or class it is: the answers of congestion control
-    /// may have a class of their own.
+    /// Lets packets whose label or class is `class` keep it: feedback packets of congestion control
+    /// may travel in a class of their own.
     pub fn keep(&mut self, class: Class) {
         if let ClassMap::Table(table) = self {
             table.keep(class);
@@ -105,31 +106,32 @@ impl ClassMap {
     }
 }
 
-/// Classes that count hops.
+/// Classes that count the hops of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hops {
-    /// How many classes count; packets in others stay there.
+    /// The number of classes that count hops, from 0 up; packets in higher classes keep their
+    /// class.
     pub count: u8,
-    /// How many switches hold a packet in each class.
+    /// The number of switches that a packet passes in each class.
     pub width: u8,
-    /// What happens after the last class.
+    /// What happens to packets that have used up the last class.
     pub beyond: Beyond,
 }
 
-/// What happens to a packet after the last class.
+/// What happens to a packet that has used up the last class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
-    /// It is dropped, as when its TTL has run out.
+    /// The packet is dropped, as when its TTL has run out.
     Drop,
-    /// It stays in the last class.
+    /// The packet stays in the last class.
     Stay,
 }
 
 impl Hops {
-    /// The widest band: with sixteen classes, packets live as long as a TTL of 8 bits can say.
+    /// The largest width: with sixteen classes, packets then live as long as an 8-bit TTL allows.
     pub const WIDTH_MAX: u8 = 16;
 
-    /// One class for each hop, and no further one.
+    /// One class per hop; a packet that has used up all of them is dropped.
     //= ttl 1.3 class
     pub const fn each(count: u8) -> Hops {
         Hops { count, width: 1, beyond: Beyond::Drop }
@@ -151,33 +153,33 @@ impl Hops {
     }
 }
 
-/// What the rows of a table are indexed by.
+/// The field of a packet that indexes the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// What the packet carries all the way, such as a service level.
+    /// The label, such as a service level.
     Label,
-    /// The class in which it came.
+    /// The class in which the packet arrives.
     Class,
 }
 
-/// A row per (switch, ingress, egress). Equal rows are stored once, and a pair of ports without a
-/// row of its own leaves the class as it is.
+/// A row of classes per (switch, ingress, egress). Equal rows are stored once; a pair of ports
+/// without a row keeps the class of its packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassTable {
     key: Key,
-    /// Where the pairs of each node begin in `pairs`, and how many ports it has.
+    /// Per node, the index of its first pair in `pairs` and its number of ports.
     nodes: Vec<(usize, usize)>,
-    /// The number of a row, by ingress and then egress.
+    /// The row of each pair of ports, by ingress and then by egress; 0 for none.
     pairs: Box<[u32]>,
     rows: Vec<[u8; LANE_COUNT]>,
     numbers: BTreeMap<[u8; LANE_COUNT], u32>,
 }
 
 impl ClassTable {
-    /// In a row, the mark of packets that are dropped.
+    /// The entry of a row that means "drop the packet".
     pub const DROP: u8 = 255;
 
-    /// A table that changes nothing yet, for nodes with this many ports each.
+    /// A table without rows, for nodes with these numbers of ports.
     pub fn new(key: Key, port_counts: impl IntoIterator<Item = usize>) -> ClassTable {
         let mut total = 0;
         let place = |count: usize| {
@@ -195,7 +197,8 @@ impl ClassTable {
         }
     }
 
-    /// Replaces the row of a passage. Panics on what is no class.
+    /// Replaces the row of a passage. Panics if an entry is neither a class nor
+    /// [`ClassTable::DROP`].
     pub fn set(&mut self, passage: Passage, row: [u8; LANE_COUNT]) {
         let is_class = |value: &u8| usize::from(*value) < LANE_COUNT || *value == Self::DROP;
         assert!(row.iter().all(is_class));
@@ -208,12 +211,12 @@ impl ClassTable {
         self.pairs[pair] = number;
     }
 
-    /// What rows are indexed by.
+    /// The field that indexes the rows.
     pub fn key(&self) -> Key {
         self.key
     }
 
-    /// The row of a passage; `None` where the class stays as it is.
+    /// The row of a passage; `None` where packets keep their class.
     pub fn row(&self, passage: Passage) -> Option<&[u8; LANE_COUNT]> {
         match self.pairs[self.pair(passage)] {
             0 => None,
@@ -221,7 +224,7 @@ impl ClassTable {
         }
     }
 
-    /// The highest class that any row can give.
+    /// The highest class that occurs in any row.
     pub fn class_max(&self) -> Class {
         let classes = self.rows.iter().flatten().filter(|c| **c != Self::DROP);
         Class(classes.copied().max().unwrap_or(0))
@@ -248,12 +251,12 @@ impl ClassTable {
         }
     }
 
-    /// Lets `class` be itself in every row.
+    /// Maps `class` to itself in every row.
     fn keep(&mut self, class: Class) {
         self.numbers.clear();
         for (number, row) in (0..).zip(&mut self.rows) {
             row[class.index()] = class.0;
-            // Rows that are alike now are found by the first of them; row 0 is no row.
+            // Rows that have become equal share the first one's number; row 0 stands for "no row".
             if number > 0 {
                 self.numbers.entry(*row).or_insert(number);
             }

@@ -29,22 +29,22 @@
 use alloc::vec::Vec;
 
 use crate::flow_control::Downstream;
-use crate::id::{Class, FlowId, NodeId, PortId};
+use crate::id::{Class, FlowId, NodeId, PortId, QueueId};
 use crate::switch::Switch;
 use crate::unit::{Bytes, Time};
 
-/// An egress queue.
+/// One class of an egress port: the queue that a far end can pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EgressQueue {
-    /// The switch.
+    /// The switch that the queue is in.
     pub node: NodeId,
-    /// Its egress port.
+    /// The egress port that the queue feeds.
     pub port: PortId,
-    /// The class.
+    /// The class of its packets.
     pub class: Class,
 }
 
-/// A set of egress queues that can never move again. Found by the greatest fixed point over blocked
+/// A set of egress queues that can never send again, found as the greatest fixed point over blocked
 /// queues, never by a timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
@@ -54,13 +54,13 @@ pub struct Deadlock {
     pub members: Vec<EgressQueue>,
     /// A shortest cycle among them: each waits for the next, the last for the first.
     pub cycle: Vec<EgressQueue>,
-    /// Flows whose packets close the cycle.
+    /// The flows whose packets close the cycle.
     pub flows: Vec<FlowId>,
 }
 
-/// Switches and the links between them.
+/// The switches and links that the detector reads.
 pub trait Network {
-    /// How the switches know a packet.
+    /// The handle by which switches know a packet.
     type Packet: Copy;
 
     /// The switch of this number; `None` for a host.
@@ -69,7 +69,7 @@ pub trait Network {
     /// The other end of a link.
     fn far_end(&self, node: NodeId, port: PortId) -> (NodeId, PortId);
 
-    /// How many ports all nodes have.
+    /// The number of ports of all nodes together.
     fn port_count(&self) -> usize;
 
     /// The number of a port among those of all nodes.
@@ -81,16 +81,16 @@ pub trait Network {
     /// Every egress queue of every switch.
     fn egress_queues(&self) -> impl Iterator<Item = EgressQueue>;
 
-    /// Bytes of data on the wire that `queue` sends on, of its class.
+    /// Bytes of data of the class of `queue` that are on the wire behind it.
     fn in_flight(&self, queue: EgressQueue) -> Bytes;
 
-    /// Whatever one end of a link said to the other before this instant has been heard or is lost. Where
-    /// messages can be lost, an end that has missed one is not waited for longer than that.
+    /// The instant before which every message sent on any link has arrived or was lost. Where
+    /// messages can be lost, the detector waits no longer for one than this.
     fn settled(&self, _now: Time) -> Time {
         Time::ZERO
     }
 
-    /// The flow of a packet, if it is of one.
+    /// The flow that a packet belongs to; `None` for packets that belong to none.
     fn flow(&self, node: NodeId, packet: Self::Packet) -> Option<FlowId>;
 }
 
@@ -111,7 +111,7 @@ fn far_switch<N: Network>(network: &N, queue: EgressQueue) -> Option<(&Switch<N:
     Some((network.switch(node)?, port))
 }
 
-/// The detector's scratch memory.
+/// Searches for deadlocks; the fields are scratch memory, kept from search to search.
 #[derive(Debug, Default)]
 pub struct Detector {
     /// Vertices by number, in the order in which the search found them.
@@ -126,7 +126,7 @@ struct Vertex {
     queue: EgressQueue,
     /// The size of the frame that cannot leave.
     head: Bytes,
-    /// Still a candidate for the fixed point.
+    /// Whether the queue is still a candidate for the fixed point.
     alive: bool,
 }
 
@@ -179,15 +179,15 @@ impl Detector {
         deadlock
     }
 
-    /// Looks for a deadlock anywhere, for those who do not follow every event.
+    /// Looks for a deadlock through every queue, for callers that do not follow every event.
     pub fn look(&mut self, now: Time, network: &impl Network) -> Option<Deadlock> {
         let mut queues = network.egress_queues();
         queues.find_map(|queue| self.check(now, network, queue))
     }
 
-    /// All that is to be said about a deadlock.
+    /// Computes all members of a deadlock and the flows that close `cycle`.
     fn conclude(&mut self, now: Time, network: &impl Network, cycle: Vec<EgressQueue>) -> Deadlock {
-        // The members are all that wait for the cycle too, wherever they are.
+        // Queues anywhere that wait for the cycle are members too.
         for queue in network.egress_queues() {
             if self.number[queue_index(network, queue)] == 0
                 && let Some(head) = blocked(now, network, queue)
@@ -203,7 +203,8 @@ impl Detector {
         Deadlock { time: now, members, cycle, flows }
     }
 
-    /// Breadth-first search over blocked queues from `start`; whether it comes back to it.
+    /// Searches the blocked queues breadth first from `start`; returns whether the search comes
+    /// back to it.
     fn explore(&mut self, now: Time, network: &impl Network, start: Vertex) -> bool {
         self.add(network, start);
         let mut is_on_cycle = false;
@@ -242,7 +243,8 @@ impl Detector {
         }
     }
 
-    /// The greatest fixed point: drops whatever would be released, until nothing more is.
+    /// Computes the greatest fixed point: removes every queue that would be released, until none
+    /// is.
     fn shrink(&mut self, network: &impl Network) {
         loop {
             let mut changed = false;
@@ -266,15 +268,15 @@ impl Detector {
         let (node, class) = (far_node(network, queue), queue.class);
         let stuck = |port, class| self.is_alive(network, EgressQueue { node, port, class });
         if switch.memory().is_some() {
-            return switch.keeps_paused((ingress, class), network.in_flight(queue), stuck);
+            return switch.keeps_paused(ingress, class, network.in_flight(queue), stuck);
         }
         let kept = switch.kept(ingress, class, stuck);
         let charge = switch.port(ingress).charge(class, head);
         switch.port(ingress).downstream(class).keeps_blocked(kept, charge)
     }
 
-    /// Breadth-first from `start` back to it, among the queues that are alive. There is no way back
-    /// if `start` only waits for a deadlock that another queue closes in the same event.
+    /// Searches breadth first from `start` back to it, among the queues that are alive. There is no
+    /// way back if `start` only waits for a deadlock that another queue closes in the same event.
     fn shortest_cycle(
         &self,
         network: &impl Network,
@@ -299,17 +301,17 @@ impl Detector {
         None
     }
 
-    /// Flows with packets that wait along the cycle: from where one queue sends to the next queue.
+    /// The flows whose packets wait along the cycle, from each queue for the next.
     fn flows_on(&self, network: &impl Network, cycle: &[EgressQueue]) -> Vec<FlowId> {
         let mut flows = Vec::new();
         for (index, queue) in cycle.iter().enumerate() {
             let next = cycle[(index + 1) % cycle.len()];
             let (switch, ingress) =
-                far_switch(network, *queue).expect("a kept queue faces a switch");
+                far_switch(network, *queue).expect("only a switch can keep a queue blocked");
             let is_shared = switch.memory().is_some();
             switch.for_each_waiting(|from, to, packet| {
-                let is_from = from == (ingress, queue.class) || is_shared;
-                if is_from && to == (next.port, next.class) {
+                let is_from = from == QueueId { port: ingress, class: queue.class } || is_shared;
+                if is_from && (to.port, to.class) == (next.port, next.class) {
                     flows.extend(network.flow(far_node(network, *queue), *packet));
                 }
             });
@@ -320,8 +322,8 @@ impl Detector {
     }
 }
 
-/// The definition, computed afresh over all queues: is there a set that can never move again?
-/// What [`Detector::check`] finds through one queue at a time is held against this.
+/// Decides from the definition, over all queues at once, whether a set of them can never send
+/// again. Tests compare [`Detector::check`], which looks through one queue at a time, with this.
 pub fn is_deadlocked(now: Time, network: &impl Network) -> bool {
     let mut detector = Detector::new(network);
     for queue in network.egress_queues() {
@@ -334,16 +336,7 @@ pub fn is_deadlocked(now: Time, network: &impl Network) -> bool {
     detector.found.iter().any(|vertex| vertex.alive)
 }
 
-/// The ports and classes that packets which came in `class` may wait for.
-fn queues_after<P: Copy>(
-    switch: &Switch<P>,
-    class: Class,
-) -> impl Iterator<Item = (PortId, Class)> + '_ {
-    let ports = (0..switch.port_count()).map(|port| PortId(port as u16));
-    ports.flat_map(move |port| switch.leaving_classes(class).map(move |class| (port, class)))
-}
-
-/// Calls `visit` with every queue that keeps bytes on the strength of which `queue` may be blocked.
+/// Calls `visit` with every queue whose bytes may be what keeps `queue` blocked.
 fn for_each_awaited(
     network: &impl Network,
     queue: EgressQueue,
@@ -354,10 +347,10 @@ fn for_each_awaited(
     };
     let node = far_node(network, queue);
     if switch.memory().is_none() {
-        let from = (ingress, queue.class);
-        for (port, class) in queues_after(switch, queue.class) {
-            if switch.waiting(from, (port, class)) > Bytes::ZERO {
-                visit(EgressQueue { node, port, class });
+        let from = QueueId { port: ingress, class: queue.class };
+        for to in switch.queues_after(queue.class) {
+            if switch.waiting(from, to) > Bytes::ZERO {
+                visit(EgressQueue { node, port: to.port, class: to.class });
             }
         }
         return;
@@ -382,8 +375,8 @@ fn unwind(order: &[(EgressQueue, usize)], last: usize) -> Vec<EgressQueue> {
     cycle
 }
 
-/// The head frame of `queue` if it is blocked by what a switch at the far end holds, for good as
-/// far as the far end's present state goes, and with no resume on its way.
+/// The size of the head frame of `queue` if the far end has stopped it, would keep it stopped in
+/// its present state, and has no resume on its way; `None` otherwise.
 pub fn blocked(now: Time, network: &impl Network, queue: EgressQueue) -> Option<Bytes> {
     let EgressQueue { node, port, class } = queue;
     let switch = network.switch(node)?;

@@ -19,7 +19,6 @@
 //! time, and each M beyond that buys M / R_N of standstill before a sender is held.
 //! `tests/laws.rs` and `tests/guard.rs` prove both halves by experiment.
 
-pub mod sizing;
 mod violation;
 
 pub use violation::Violation;
@@ -28,36 +27,36 @@ use crate::flow_control::{Control, FlowControl, cbfc, gfc, limiter, pfc};
 use crate::unit::{Bytes, Rate, Span};
 use violation::Given;
 
-/// Guard band that no configuration may go below, in frames of the largest size.
+/// The least guard band of any configuration, in frames of the largest size.
 pub const GUARD_FRAMES_MIN: u64 = 5;
 
-/// Guard band by default: the minimum and three frames of patience at the lowest rate.
+/// The default guard band: the minimum, and three frames that may arrive at the lowest rate.
 pub const GUARD_FRAMES: u64 = 8;
 
-/// Of the guard band, what lies above `hold`.
+/// The frames of the guard band that lie above `hold`.
 pub const HOLD_FRAMES: u64 = 2;
 
-/// What the feedback latency of a link is made of.
+/// The parts of the feedback latency of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// The largest frame.
+    /// The length of the largest frame.
     pub mtu: Bytes,
-    /// C.
+    /// C, the rate of the link.
     pub line: Rate,
-    /// t_w, one way.
+    /// t_w, the propagation delay one way.
     pub wire: Span,
-    /// t_r, from the arrival of a message to its effect.
+    /// t_r, the time from the arrival of a message to its effect.
     pub processing: Span,
     /// How many classes may have a message waiting at once.
     pub classes: u8,
-    /// By how much `wire` and `processing`, which are the longest, may differ from frame to frame.
+    /// How much `wire` and `processing`, which are upper bounds, may vary from frame to frame.
     pub jitter: Span,
-    /// What every frame takes on the wire beyond its size.
+    /// The bytes that every frame occupies on the wire beyond its size, such as preamble and gap.
     pub overhead: Bytes,
 }
 
 impl Latency {
-    /// tau, from the making of a message to the change of the input rate.
+    /// tau, the time from the making of a message to the change of the input rate.
     //= gfc19 5.4 eq 6
     pub fn tau(&self) -> Span {
         self.line.tx_span((self.mtu + self.overhead) * 2) + self.wire * 2 + self.processing
@@ -68,13 +67,13 @@ impl Latency {
         self.line.bytes_in_up(self.tau())
     }
 
-    /// What may still arrive after a PAUSE has become due: C tau, the frame that crossed the
-    /// threshold, and the messages of all classes.
+    /// The bytes that may still arrive after a PAUSE has become due: C tau, the frame that crossed
+    /// the threshold, and the messages of all classes.
     pub fn pfc_headroom(&self) -> Bytes {
         self.c_tau() + self.mtu + self.messages()
     }
 
-    /// One message of every class on the wire.
+    /// The bytes of one message of every class on the wire.
     fn messages(&self) -> Bytes {
         (Control::SIZE + self.overhead) * u64::from(self.classes)
     }
@@ -117,7 +116,7 @@ pub fn time_width(latency: &Latency, period: Span) -> Bytes {
     }
     const E_MILLIONTHS: u64 = 2_718_282;
     let delay = latency.tau() + period;
-    let million = core::num::NonZeroU64::new(1_000_000).expect("a million");
+    let million = core::num::NonZeroU64::new(1_000_000).expect("a million is not zero");
     latency.line.bytes_in_up(delay.scale_up(E_MILLIONTHS, million)).max(theorem)
 }
 
@@ -129,7 +128,7 @@ pub fn stage_count(width: Bytes) -> u16 {
     1 + ceil_log2 as u16
 }
 
-/// The lowest rate of the linear mappings: what they give for the last byte.
+/// The lowest rate of the linear mappings, which they assign to the last byte.
 pub fn rate_floor(line: Rate, width: Bytes, unit: Rate) -> Rate {
     let bps = line.as_bps() / width.get().max(1);
     Rate::bps(bps.max(unit.as_bps()).min(line.as_bps()))
@@ -142,14 +141,14 @@ pub struct Derivation {
     pub latency: Latency,
     /// The physical buffer of one (ingress port, class).
     pub buffer: Bytes,
-    /// Frames of guard band between B_m and the buffer.
+    /// The guard band between B_m and the buffer, in frames.
     pub guard_frames: u64,
     /// The limiter's rate unit.
     pub unit: Rate,
 }
 
 impl Derivation {
-    /// With the default guard band and rate unit.
+    /// A derivation with the default guard band and rate unit.
     pub fn new(latency: Latency, buffer: Bytes) -> Derivation {
         Derivation { latency, buffer, guard_frames: GUARD_FRAMES, unit: limiter::RATE_UNIT }
     }
@@ -159,24 +158,24 @@ impl Derivation {
         self.latency.mtu * self.guard_frames
     }
 
-    /// The largest B_m.
+    /// The largest B_m that leaves the guard band free.
     pub fn bm(&self) -> Bytes {
         self.buffer.saturating_sub(self.guard())
     }
 
-    /// Where a sender is held.
+    /// The queue length above which a sender is held.
     pub fn hold(&self) -> Bytes {
         self.buffer.saturating_sub(self.latency.mtu * HOLD_FRAMES)
     }
 
-    /// PFC with the largest safe XOFF.
+    /// The parameters of PFC with the largest safe XOFF.
     pub fn pfc(&self) -> pfc::Config {
         let xoff = self.buffer.saturating_sub(self.latency.pfc_headroom());
         let xon = pfc::default_xon(xoff, self.latency.mtu);
         pfc::Config { xoff, xon, quanta: pfc::QUANTA_MAX }
     }
 
-    /// Credits for the whole buffer.
+    /// The parameters of CBFC with credits for the whole buffer.
     pub fn cbfc(&self) -> cbfc::Config {
         cbfc::Config {
             capacity: self.buffer,
@@ -185,7 +184,7 @@ impl Derivation {
         }
     }
 
-    /// Buffer-based GFC with B_1 as given, or the largest safe one.
+    /// The parameters of buffer-based GFC with B_1 as given, or the largest safe one.
     pub fn gfc_buffer(&self, bm: Option<Bytes>, b1: Option<Bytes>) -> gfc::BufferConfig {
         let bm = bm.unwrap_or(self.bm());
         let b1 = b1.unwrap_or(bm.saturating_sub(buffer_width(&self.latency)));
@@ -193,7 +192,7 @@ impl Derivation {
         gfc::BufferConfig { bm, b1, stages, hold: self.hold(), unit: self.unit, refresh: None }
     }
 
-    /// Time-based GFC with B_0 as given, or the largest safe one.
+    /// The parameters of time-based GFC with B_0 as given, or the largest safe one.
     pub fn gfc_time(
         &self,
         bm: Option<Bytes>,
@@ -209,7 +208,7 @@ impl Derivation {
         }
     }
 
-    /// Conceptual GFC with B_0 as given, or the largest safe one.
+    /// The parameters of conceptual GFC with B_0 as given, or the largest safe one.
     pub fn gfc_conceptual(&self, bm: Option<Bytes>, b0: Option<Bytes>) -> gfc::ConceptualConfig {
         let tau = self.latency.tau();
         gfc::ConceptualConfig {
@@ -226,7 +225,7 @@ impl Derivation {
         gfc::Mapping { bm, b0, hold: self.hold(), floor, unit: self.unit }
     }
 
-    /// Refuses parameters that do not keep the promise of their scheme on this link.
+    /// Refuses parameters with which the scheme could lose packets or stop for good on this link.
     pub fn check(&self, control: &FlowControl) -> Result<(), Violation> {
         match control {
             FlowControl::None => Ok(()),
@@ -270,7 +269,7 @@ impl Derivation {
         self.check_quanta(config.quanta)
     }
 
-    /// Refuses a pause that can run out although it is refreshed.
+    /// Refuses a pause that can expire before its refresh arrives.
     pub fn check_quanta(&self, quanta: u16) -> Result<(), Violation> {
         // A refresh leaves after half the pause, at worst behind one frame and all other classes,
         // and may take longer on its way than the PAUSE before it.

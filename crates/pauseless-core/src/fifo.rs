@@ -65,14 +65,14 @@ impl<T: Copy> Pool<T> {
         was_empty
     }
 
-    /// Adds a slot; its number.
+    /// Adds a slot and returns its index.
     #[cold]
     fn grow(&mut self, slot: Slot<T>) -> u32 {
         self.slots.push(slot);
         (self.slots.len() - 1) as u32
     }
 
-    /// Takes the first element.
+    /// Removes and returns the first element.
     #[inline]
     pub fn pop_front(&mut self, fifo: &mut Fifo) -> Option<T> {
         let index = fifo.head;
@@ -83,13 +83,13 @@ impl<T: Copy> Pool<T> {
         Some(slot.element)
     }
 
-    /// The first element.
+    /// The element that would be popped next.
     #[inline]
     pub fn front(&self, fifo: &Fifo) -> Option<&T> {
         self.slots.get(fifo.head as usize).map(|slot| &slot.element)
     }
 
-    /// The last element.
+    /// The element that was pushed last.
     #[inline]
     pub fn back(&self, fifo: &Fifo) -> Option<&T> {
         if fifo.is_empty() {
@@ -98,7 +98,7 @@ impl<T: Copy> Pool<T> {
         self.slots.get(fifo.tail as usize).map(|slot| &slot.element)
     }
 
-    /// All elements, first to last.
+    /// Iterates over all elements, first to last.
     pub fn iter(&self, fifo: &Fifo) -> impl Iterator<Item = &T> {
         let mut next = fifo.head;
         core::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! The host: a port whose egress is fed by paced flows, served round robin, and by what it has to
-//! tell the sources of the flows that it receives.
+//! The host: a port whose egress is fed by paced flows, served round robin, and by feedback to the
+//! sources of the flows that it receives.
 
 mod listener;
 mod sender;
@@ -20,53 +20,54 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
 use crate::transport::AnswerSizes;
 use crate::unit::{Bytes, Rate, Span, Time};
-use listener::{Heard, Listening};
+use listener::{Effect, Listening};
 use turns::Turns;
 
-/// A packet as a host makes it.
+/// A packet that a host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outgoing {
     /// The next packet of a flow.
     Data {
-        /// Whose it is.
+        /// The flow that the packet belongs to.
         flow: FlowId,
-        /// Its number.
+        /// The number of the packet in its flow.
         sequence: Sequence,
     },
-    /// Something to tell the source of a flow.
+    /// A feedback packet to the source of a flow.
     Answer {
-        /// Which flow.
+        /// The flow whose source is told.
         flow: FlowId,
-        /// What.
+        /// The acknowledgement or congestion notification that it carries.
         feedback: Feedback,
     },
 }
 
-/// A host NIC. See the [module](self).
+/// The NIC of a host. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Host {
     port: Port,
     senders: Turns,
-    /// In the order of their numbers.
+    /// The flows that arrive here, in the order of their ids.
     listeners: Vec<Listening>,
-    /// What waits to be told to sources, per class.
+    /// Feedback packets that wait to be sent, per class.
     answers: [VecDeque<(FlowId, Feedback)>; Class::COUNT_MAX],
-    /// How many that are.
+    /// The number of feedback packets in `answers`.
     answer_count: usize,
-    /// When reaction and notification points want to be called. Some entries are stale.
+    /// When reaction and notification points want to be called. An entry is stale if its flow has
+    /// set another timer since.
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
     busy: bool,
-    /// Nothing can be sent before this instant unless something happens.
+    /// The earliest instant at which something can be sent if nothing happens until then.
     wake: Time,
-    /// Whether something has happened since `wake` was found.
+    /// Whether anything has happened since `wake` was computed.
     is_stale: bool,
-    /// Frame bytes that this host has put on the wire.
+    /// Frame bytes of data and feedback that this host has put on the wire.
     sent: Bytes,
-    /// Frame bytes of answers.
+    /// The lengths of feedback packets.
     sizes: AnswerSizes,
 }
 
-/// Whose timer it is.
+/// The kind of timer, and the flow that has set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Reaction(FlowId),
@@ -91,22 +92,22 @@ impl Host {
         }
     }
 
-    /// Its end of its link.
+    /// The host's end of its link.
     pub fn port(&self) -> &Port {
         &self.port
     }
 
-    /// Lets what it says take no place on the wire, see [`Port::set_out_of_band`].
+    /// Sends control frames without occupying the wire, see [`Port::set_out_of_band`].
     pub fn set_out_of_band(&mut self, delay: Span) {
         self.port.set_out_of_band(delay);
     }
 
-    /// Lets what leaves in `class` pass at `rate` and no faster, see [`Port::limit`].
+    /// Limits what leaves in `class` to `rate`, see [`Port::limit`].
     pub fn limit(&mut self, class: Class, rate: Rate) {
         self.port.limit(class, rate);
     }
 
-    /// What it tells sources takes so many bytes from now on.
+    /// Sets the lengths of the feedback packets that it sends from now on.
     pub fn set_answer_sizes(&mut self, sizes: AnswerSizes) {
         self.sizes = sizes;
     }
@@ -116,27 +117,27 @@ impl Host {
         self.sent
     }
 
-    /// Starts a flow.
+    /// Starts a flow, which sends from [`Sender::start`] on.
     pub fn start(&mut self, sender: Sender) {
         self.senders.start(sender);
         self.is_stale = true;
     }
 
-    /// Starts to listen to a flow: its source is to be told about its packets.
+    /// Starts to receive a flow: its source gets feedback about its packets.
     pub fn listen(&mut self, listener: Listener) {
         let place = self.listener(listener.flow);
         let place = place.expect_err("a flow is listened to once");
         self.listeners.insert(place, Listening::new(listener));
     }
 
-    /// Ceases to listen to a flow that is complete.
+    /// Ceases to give feedback about a flow that is complete.
     pub fn forget(&mut self, flow: FlowId) {
         if let Ok(place) = self.listener(flow) {
             self.listeners.remove(place);
         }
     }
 
-    /// The rate at which `flow` may send, if it has something to send.
+    /// The rate at which `flow` may send; `None` if it has nothing left to send.
     pub fn rate(&self, flow: FlowId) -> Option<Rate> {
         Some(self.senders.get(flow)?.rate())
     }
@@ -153,14 +154,14 @@ impl Host {
         self.port.dequeue(now, class, charge);
     }
 
-    /// The packet that was taken out is data of `flow`; `None` if nobody listens to that, and
-    /// nothing has happened.
+    /// Handles data of `flow` that was taken out of the ingress buffer; `None`, without any effect,
+    /// if no such flow is received here.
     pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {
         let Ok(place) = self.listener(flow) else {
             return None;
         };
         let listening = &mut self.listeners[place];
-        let Heard { feedback, is_new } = listening.on_packet(now, packet);
+        let Effect { feedback, is_new } = listening.on_packet(now, packet);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
             self.timers.push(Reverse((due, Timer::Notification(flow))));
@@ -173,20 +174,21 @@ impl Host {
         Some(Taken { is_new, is_echoed })
     }
 
-    /// The packet that was taken out says something to the source of `flow`; whether that has
-    /// nothing to do any more now that it knows.
+    /// Handles feedback that has arrived for `flow`, which is sent from here; returns whether this
+    /// completes the flow.
     pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) -> bool {
-        self.handle_telemetry(now, flow, (feedback, &[]))
+        self.handle_telemetry(now, flow, feedback, &[])
     }
 
-    /// The same, with what the packet that it is about has collected on its way.
+    /// As [`Host::handle_feedback`], with the telemetry that the acknowledged packet has collected.
     pub fn handle_telemetry(
         &mut self,
         now: Time,
         flow: FlowId,
-        (feedback, hops): (Feedback, &[Hop]),
+        feedback: Feedback,
+        hops: &[Hop],
     ) -> bool {
-        // A flow that has sent everything has nothing to change.
+        // A flow that has sent everything does not react any more.
         let Some(sending) = self.senders.get_mut(flow) else {
             return false;
         };
@@ -224,12 +226,12 @@ impl Host {
                         self.arm_sender(flow);
                     }
                 }
-                Timer::Notification(flow) => self.handle_notification(now, (flow, due)),
+                Timer::Notification(flow) => self.handle_notification(now, flow, due),
             }
         }
     }
 
-    fn handle_notification(&mut self, now: Time, (flow, due): (FlowId, Time)) {
+    fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) {
         let Ok(place) = self.listener(flow) else {
             return;
         };
@@ -244,13 +246,13 @@ impl Host {
         }
     }
 
-    /// Tells the source of `flow` something in `class`.
+    /// Queues a feedback packet for the source of `flow`, in `class`.
     pub fn answer(&mut self, class: Class, flow: FlowId, feedback: Feedback) {
         self.answers[class.index()].push_back((flow, feedback));
         self.answer_count += 1;
     }
 
-    /// After its reaction point was called: its timer and its rate may be others now.
+    /// Sets the timer of a flow whose reaction point was called, and notes its next departure.
     fn arm_sender(&mut self, flow: FlowId) {
         let Some(sending) = self.senders.get_mut(flow) else {
             return;
@@ -276,13 +278,13 @@ impl Host {
         if self.busy { timers } else { self.wake.min(timers) }
     }
 
-    /// The next signal that takes no place on the wire, and its delay.
+    /// The next control message that does not occupy the wire, and its delay.
     pub fn poll_out_of_band(&mut self, now: Time) -> Option<(Control, Span)> {
         self.port.poll_out_of_band(now)
     }
 
-    /// The next frame, if the wire is free and something may be sent: control first, then answers,
-    /// those of the highest class before the others, then the flows in turn.
+    /// The next frame, if the wire is free and something may be sent: control frames first, then
+    /// feedback packets by descending class, then the flows round robin.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         if self.busy {
             return None;
@@ -296,7 +298,7 @@ impl Host {
                 self.answers[class.index()].pop_front();
                 self.answer_count -= 1;
                 let packet = Outgoing::Answer { flow, feedback };
-                return Some(self.transmit(now, packet, (class, self.sizes.of(feedback))));
+                return Some(self.transmit(now, packet, class, self.sizes.of(feedback)));
             }
             Err(time) => time,
         };
@@ -309,7 +311,7 @@ impl Host {
         self.next_data(now)
     }
 
-    /// The answer that goes next, or when one may.
+    /// The feedback packet to send next, or the instant at which one may be sent.
     #[inline]
     fn next_answer(&self, now: Time) -> Result<(Class, FlowId, Feedback), Time> {
         let mut wake = Time::MAX;
@@ -349,7 +351,7 @@ impl Host {
                 self.timers.push(Reverse((due, timer)));
             }
             self.senders.pass(step);
-            return Some(self.transmit(now, packet, (class, size)));
+            return Some(self.transmit(now, packet, class, size));
         }
         None
     }
@@ -358,7 +360,8 @@ impl Host {
         &mut self,
         now: Time,
         packet: Outgoing,
-        (class, size): (Class, Bytes),
+        class: Class,
+        size: Bytes,
     ) -> Transmit<Outgoing> {
         self.busy = true;
         self.is_stale = true;

@@ -1,4 +1,4 @@
-//! Names of things: indices that cannot be mixed up and have no arithmetic.
+//! Identifiers: indices of different types that cannot be mixed up and have no arithmetic.
 
 /// A switch or a host, numbered as the topology lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,12 +12,21 @@ pub struct PortId(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class(pub u8);
 
+/// One class of one port: the counter of an ingress or the queue of an egress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QueueId {
+    /// The port of the switch.
+    pub port: PortId,
+    /// The class of its packets.
+    pub class: Class,
+}
+
 /// A flow, numbered in the canonical order of the scenario's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// What a forwarding table is keyed by: the packets that are all forwarded alike.
-/// Usually one per target host; a flow with an explicit path has a group of its own.
+/// The key of forwarding tables: packets of one group are all forwarded alike. Usually there is one
+/// group per target host; a flow with an explicit path has a group of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
@@ -29,7 +38,7 @@ impl NodeId {
 }
 
 impl PortId {
-    /// Above every port of a node.
+    /// Larger than the number of any port.
     pub const MAX: PortId = PortId(u16::MAX);
 
     /// The position in a vector that has one element per port of the node.
@@ -39,7 +48,8 @@ impl PortId {
 }
 
 impl Class {
-    /// 802.1p has eight priorities; InfiniBand's sixteen lanes are used up to eight here.
+    /// 802.1p has eight priorities; of InfiniBand's sixteen virtual lanes at most eight can be used
+    /// here.
     pub const COUNT_MAX: usize = 8;
 
     /// The position in a vector that has one element per class.

@@ -1,10 +1,10 @@
-//! What a port has per class, the first of them inside the port itself.
+//! The per-class state of a port, of which the first class is stored inline.
 
 use alloc::boxed::Box;
 use core::ops::{Index, IndexMut};
 
-/// One element per class. Most networks have one class: with that one in place a packet need not
-/// follow a pointer, and its port is one piece of memory.
+/// One element per class. The first is stored inline: most networks have one class, whose packets
+/// then need not follow a pointer.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Lanes<T> {

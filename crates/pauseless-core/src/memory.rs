@@ -39,68 +39,68 @@ use crate::unit::Bytes;
 /// How the packet memory of a switch is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryConfig {
-    /// Every (ingress, class) has a buffer of its own, with thresholds of its own.
+    /// Every (ingress, class) has a buffer and thresholds of its own.
     Private,
-    /// They share.
+    /// All (ingress, class) of the switch share one memory.
     Shared(SharedConfig),
 }
 
 /// How a shared memory is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedConfig {
-    /// What is for all.
+    /// The pool that every (ingress, class) may use.
     pub pool: Bytes,
-    /// What is for each class, of the whole switch; empty if classes have nothing of their own.
+    /// The partition of each class, for the whole switch; empty if classes have no partitions.
     pub partitions: Box<[Bytes]>,
-    /// Who shares headroom.
+    /// Who shares headroom with whom.
     pub headroom: HeadroomPool,
     /// How many classes every port has.
     pub class_count: usize,
-    /// One element per (port, class), the classes of a port side by side.
+    /// The limits of every (port, class), the classes of a port side by side.
     pub lanes: Box<[LaneMemory]>,
 }
 
-/// Who shares headroom. Each (ingress, class) has its limit in any case.
+/// Who shares headroom with whom. Each (ingress, class) has a limit of its own in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadroomPool {
-    /// Nobody: the limit of an (ingress, class) is its own.
+    /// Each (ingress, class) has its own headroom.
     Class,
-    /// The classes of a port, which have this much together.
+    /// The classes of a port share this much headroom.
     Port(Bytes),
-    /// All ports of the switch, which have this much together.
+    /// All ports of the switch share this much headroom.
     Switch(Bytes),
 }
 
 /// What one (ingress, class) may use of a shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneMemory {
-    /// Its own; nothing where classes have partitions.
+    /// Bytes reserved for it alone; zero where classes have partitions.
     pub reserve: Bytes,
-    /// The most that it may have in headroom.
+    /// The most headroom that it may use.
     pub headroom: Bytes,
-    /// The most that it may have of what is shared.
+    /// The most that it may use of the shared pool.
     pub threshold: Threshold,
-    /// It goes on when it has fallen this far below the threshold.
+    /// It resumes when it has fallen this far below the threshold.
     pub resume_offset: Bytes,
 }
 
-/// A limit to what an (ingress, class) may have of what is shared; at the limit it is paused.
+/// The most that an (ingress, class) may use of the shared pool; it is paused when it reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
-    /// Always the same.
+    /// A fixed number of bytes.
     Static(Bytes),
-    /// A multiple of what is free.
+    /// A multiple of the free bytes of the pool.
     Dynamic(Alpha),
-    /// Equation 16 of the TTL note, for partitions.
+    /// Equation 16 of the TTL note, which needs partitions.
     Partition {
-        /// The multiple.
+        /// The factor of the share and the spare room.
         alpha: Alpha,
-        /// It never falls below this, one MTU: the note's proof needs it.
+        /// The lower bound of the threshold, one MTU, which the note's proof needs.
         least: Bytes,
     },
 }
 
-/// A positive fraction.
+/// A positive fraction, the factor of a dynamic threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpha {
     numerator: NonZeroU32,
@@ -108,7 +108,7 @@ pub struct Alpha {
 }
 
 impl Alpha {
-    /// `None` if either is zero.
+    /// The fraction, or `None` if either number is zero.
     pub const fn new(numerator: u32, denominator: u32) -> Option<Alpha> {
         match (NonZeroU32::new(numerator), NonZeroU32::new(denominator)) {
             (Some(numerator), Some(denominator)) => Some(Alpha { numerator, denominator }),
@@ -116,21 +116,21 @@ impl Alpha {
         }
     }
 
-    /// What stands above the line.
+    /// The number above the fraction bar.
     pub const fn numerator(self) -> u32 {
         self.numerator.get()
     }
 
-    /// What stands below it.
+    /// The number below the fraction bar.
     pub const fn denominator(self) -> u32 {
         self.denominator.get()
     }
 
-    /// So many times `bytes`, rounded down.
+    /// The fraction of `bytes`, rounded down.
     #[inline]
     pub fn of(self, bytes: Bytes) -> Bytes {
         let (numerator, denominator) = (self.numerator.get(), self.denominator.get());
-        // Every memory is small enough for the short division.
+        // Real memories are small enough for the 64-bit division.
         if let Some(product) = bytes.get().checked_mul(u64::from(numerator)) {
             return Bytes::new(product / u64::from(denominator));
         }
@@ -139,8 +139,8 @@ impl Alpha {
         Bytes::new(u64::try_from(quotient).unwrap_or(u64::MAX))
     }
 
-    /// What each of `active` queues has of `pool` when all of them want as much as they can get: each
-    /// is alpha times what is left, so it is alpha / (1 + n alpha) of the pool.
+    /// The bytes of `pool` that each of `active` queues holds when all want as much as they can
+    /// get: each holds alpha times the rest, which makes alpha / (1 + n alpha) of the pool.
     pub fn fixed_point(self, pool: Bytes, active: u64) -> Bytes {
         let (numerator, denominator) = (self.numerator(), self.denominator());
         let product = u128::from(pool.get()) * u128::from(numerator);
@@ -150,12 +150,10 @@ impl Alpha {
 }
 
 impl SharedConfig {
-    /// All of it: what is reserved, what is shared and the headroom.
+    /// The size of the whole memory: reserves, partitions, pool and headroom.
     pub fn total(&self) -> Bytes {
-        let sum = |sum: Bytes, bytes: Bytes| sum + bytes;
-        let reserves = self.lanes.iter().map(|lane| lane.reserve);
-        let partitions = self.partitions.iter().copied();
-        reserves.chain(partitions).fold(self.pool, sum) + self.headroom()
+        let reserves: Bytes = self.lanes.iter().map(|lane| lane.reserve).sum();
+        self.pool + reserves + self.dedicated() + self.headroom()
     }
 
     /// The sizes of its parts.
@@ -163,21 +161,18 @@ impl SharedConfig {
         MemoryUse { pool: self.pool, headroom: self.headroom(), total: self.total() }
     }
 
-    /// What is kept for headroom.
+    /// The bytes set aside for headroom.
     pub fn headroom(&self) -> Bytes {
         match self.headroom {
-            HeadroomPool::Class => {
-                self.lanes.iter().fold(Bytes::ZERO, |sum, lane| sum + lane.headroom)
-            }
+            HeadroomPool::Class => self.lanes.iter().map(|lane| lane.headroom).sum(),
             HeadroomPool::Port(size) => size * self.port_count() as u64,
             HeadroomPool::Switch(size) => size,
         }
     }
 
-    /// What the classes have of their own.
+    /// The bytes of all partitions together.
     fn dedicated(&self) -> Bytes {
-        let sizes = self.partitions.iter();
-        sizes.fold(Bytes::ZERO, |sum, size| sum + *size)
+        self.partitions.iter().copied().sum()
     }
 
     fn port_count(&self) -> usize {
@@ -193,18 +188,18 @@ impl SharedConfig {
     }
 }
 
-/// The bytes that count against what is shared.
+/// Bytes counted against the pool and the partitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Usage {
     pool: Bytes,
-    /// With partitions, all that each class has beside headroom.
+    /// With partitions, the bytes of each class outside headroom.
     classes: [Bytes; Class::COUNT_MAX],
 }
 
 impl Usage {
-    /// The bytes of `lane` beside headroom were `from` and are `to`.
+    /// Accounts for a change of the bytes of `lane` outside headroom from `from` to `to`.
     #[inline]
-    fn move_lane(&mut self, config: &SharedConfig, lane: usize, (from, to): (Bytes, Bytes)) {
+    fn move_lane(&mut self, config: &SharedConfig, lane: usize, from: Bytes, to: Bytes) {
         let class = config.class_of(lane);
         let (own, from, to) = match config.partitions.get(class) {
             None => (config.lanes[lane].reserve, from, to),
@@ -217,7 +212,7 @@ impl Usage {
         self.pool = self.pool + to.saturating_sub(own) - from.saturating_sub(own);
     }
 
-    /// The most that `lane` may have of what is shared.
+    /// The most that `lane` may use of the shared pool at present.
     #[inline]
     fn threshold(&self, config: &SharedConfig, lane: usize) -> Bytes {
         let free = config.pool.saturating_sub(self.pool);
@@ -238,22 +233,22 @@ impl Usage {
     }
 }
 
-/// What one (ingress, class) has.
+/// Bytes held by one (ingress, class).
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// Reserve, partition and pool.
+    /// Bytes in its reserve, its partition and the pool.
     inside: Bytes,
     headroom: Bytes,
 }
 
-/// Bytes of each part of a memory: in use, at the most, or in all.
+/// Bytes of each part of a memory: its size, its present use, or its peak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// The shared pool.
+    /// Bytes of the shared pool.
     pub pool: Bytes,
-    /// All headroom together.
+    /// Bytes of all headroom together.
     pub headroom: Bytes,
-    /// Everything.
+    /// Bytes of the whole memory, reserves included.
     pub total: Bytes,
 }
 
@@ -265,16 +260,16 @@ pub struct Memory {
     usage: Usage,
     headroom: Bytes,
     total: Bytes,
-    /// Headroom in use by port; only with a pool per port.
+    /// Headroom in use per port; empty unless the classes of a port share it.
     by_port: Box<[Bytes]>,
-    /// Lanes that are paused, a bit each.
+    /// The (ingress, class) that are paused, a bit each.
     paused: Box<[u64]>,
     paused_count: usize,
     max: MemoryUse,
 }
 
 impl Memory {
-    /// An empty memory.
+    /// Builds an empty memory.
     pub fn new(config: &SharedConfig) -> Memory {
         let classes = 1..=Class::COUNT_MAX;
         assert!(classes.contains(&config.class_count));
@@ -283,8 +278,8 @@ impl Memory {
         assert!(!is_split || config.partitions.len() == config.class_count);
         for lane in &config.lanes {
             let is_partition = matches!(lane.threshold, Threshold::Partition { .. });
-            assert!(!is_partition || is_split, "equation 16 is for partitions");
-            assert!(!is_split || lane.reserve == Bytes::ZERO, "one or the other");
+            assert!(!is_partition || is_split, "equation 16 needs partitions");
+            assert!(!is_split || lane.reserve == Bytes::ZERO, "a reserve beside partitions");
         }
         let by_port = match config.headroom {
             HeadroomPool::Port(_) => config.port_count(),
@@ -303,18 +298,19 @@ impl Memory {
         }
     }
 
-    /// How it is divided.
+    /// How the memory is divided.
     pub fn config(&self) -> &SharedConfig {
         &self.config
     }
 
-    /// A packet of `size` bytes arrives: whether its sender is to be paused now, if it fits.
+    /// Accounts for an arriving packet of `size` bytes; returns whether its sender must be paused
+    /// now, or the overrun if it does not fit.
     pub fn charge(&mut self, port: PortId, class: Class, size: Bytes) -> Result<bool, Overrun> {
         let at = self.config.lane(port, class);
         let Lane { inside, .. } = self.lanes[at];
         let config = &self.config;
         let mut usage = self.usage;
-        usage.move_lane(config, at, (inside, inside + size));
+        usage.move_lane(config, at, inside, inside + size);
         let shared = (inside + size).saturating_sub(config.lanes[at].reserve);
         let threshold = self.usage.threshold(config, at);
         let is_within = shared <= threshold || shared == Bytes::ZERO;
@@ -337,12 +333,12 @@ impl Memory {
         Ok(is_full)
     }
 
-    /// Counts a packet that is not to be counted elsewhere.
+    /// Counts a packet in headroom, which must have room for it.
     fn take_headroom(&mut self, port: PortId, at: usize, size: Bytes) -> Result<(), Overrun> {
         let limit = self.config.lanes[at].headroom;
         let held = self.lanes[at].headroom;
         if limit == Bytes::ZERO {
-            // A lossy class: what the threshold does not allow is dropped.
+            // In a lossy class, packets beyond the threshold are dropped.
             let shared = self.shared(at);
             let buffer = self.usage.threshold(&self.config, at);
             let pool = FullPool::Shared;
@@ -369,13 +365,14 @@ impl Memory {
         Ok(())
     }
 
-    /// A packet of `size` bytes has left; [`Memory::next_resumed`] says who may go on.
+    /// Accounts for the departure of `size` bytes; [`Memory::next_resumed`] then says which senders
+    /// may resume.
     pub fn release(&mut self, port: PortId, class: Class, size: Bytes) {
         let at = self.config.lane(port, class);
         let Lane { inside, headroom } = self.lanes[at];
         let from_headroom = size.min(headroom);
         let rest = size - from_headroom;
-        self.usage.move_lane(&self.config, at, (inside, inside - rest));
+        self.usage.move_lane(&self.config, at, inside, inside - rest);
         self.lanes[at] = Lane { inside: inside - rest, headroom: headroom - from_headroom };
         self.headroom -= from_headroom;
         if let Some(used) = self.by_port.get_mut(port.index()) {
@@ -384,7 +381,7 @@ impl Memory {
         self.total -= size;
     }
 
-    /// A paused (ingress, class) that may go on, lowest first; it counts as not paused from now on.
+    /// The lowest paused (ingress, class) that may resume; it counts as resumed from now on.
     #[inline]
     pub fn next_resumed(&mut self) -> Option<(PortId, Class)> {
         if self.paused_count == 0 {
@@ -401,7 +398,7 @@ impl Memory {
         self.paused_count > 0
     }
 
-    /// Those that are paused, lowest first.
+    /// The (ingress, class) that are paused, lowest first.
     pub fn paused(&self) -> impl Iterator<Item = (PortId, Class)> + Clone + '_ {
         self.paused_lanes().map(|at| self.name(at))
     }
@@ -433,7 +430,7 @@ impl Memory {
             && self.is_low(at, self.shared(at), self.usage.threshold(&self.config, at))
     }
 
-    /// Whether an (ingress, class) without headroom may go on.
+    /// Whether an (ingress, class) without headroom is low enough to resume.
     fn is_low(&self, at: usize, shared: Bytes, threshold: Bytes) -> bool {
         shared == Bytes::ZERO || shared + self.config.lanes[at].resume_offset <= threshold
     }
@@ -453,7 +450,8 @@ impl Memory {
     /// must be enough, and then all that is kept is counted in the pool.
     pub fn keeps_paused(
         &self,
-        (port, class): (PortId, Class),
+        port: PortId,
+        class: Class,
         in_flight: Bytes,
         kept: impl Fn(PortId, Class) -> Bytes,
     ) -> bool {
@@ -469,12 +467,12 @@ impl Memory {
                     return true;
                 }
                 shared = kept.saturating_sub(self.config.lanes[at].reserve);
-                usage.move_lane(&self.config, at, (Bytes::ZERO, kept));
+                usage.move_lane(&self.config, at, Bytes::ZERO, kept);
                 continue;
             }
             let inside = lane.inside + lane.headroom.min(leaving);
             let inside = inside.saturating_sub(leaving);
-            usage.move_lane(&self.config, at, (Bytes::ZERO, inside));
+            usage.move_lane(&self.config, at, Bytes::ZERO, inside);
         }
         !self.is_low(own, shared, usage.threshold(&self.config, own))
     }
@@ -485,17 +483,17 @@ impl Memory {
         self.usage.threshold(&self.config, at)
     }
 
-    /// What (`port`, `class`) has in headroom.
+    /// The headroom that (`port`, `class`) uses.
     pub fn headroom_of(&self, port: PortId, class: Class) -> Bytes {
         self.lanes[self.config.lane(port, class)].headroom
     }
 
-    /// What (`port`, `class`) has beyond its reserve and beside headroom.
+    /// The bytes of (`port`, `class`) beyond its reserve, without headroom.
     pub fn shared_of(&self, port: PortId, class: Class) -> Bytes {
         self.shared(self.config.lane(port, class))
     }
 
-    /// What is in use now.
+    /// The bytes in use now.
     pub fn in_use(&self) -> MemoryUse {
         MemoryUse { pool: self.usage.pool, headroom: self.headroom, total: self.total }
     }

@@ -57,15 +57,15 @@ impl<S: ?Sized + Parameters> PartialEq for Outside<S> {
     }
 }
 
-/// What threads may share and what survives a panic elsewhere: every type of numbers and vectors that
-/// derives `Debug` has this.
+/// Types that threads may share and that survive a panic elsewhere: every type made of numbers and
+/// vectors that derives `Debug`.
 pub trait Plain: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static {}
 
 impl<T: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static> Plain for T {}
 
 /// The parameters of an outside scheme: every [`Plain`] type that derives `PartialEq` has this.
 pub trait Parameters: Plain {
-    /// The same parameters without their type.
+    /// The parameters as a value whose type can be asked for.
     fn as_any(&self) -> &dyn Any;
     /// Whether `other` has the same type and value.
     fn is_equal(&self, other: &dyn Any) -> bool;
@@ -81,8 +81,8 @@ impl<T: Plain + PartialEq> Parameters for T {
     }
 }
 
-/// Makes a call to a boxed part. It stands aside from the packet path, so that the schemes of this crate
-/// are compiled as if there were no others.
+/// Calls a boxed part. The call stays out of the packet path, so that the schemes of this crate are
+/// compiled as if there were no others.
 #[cold]
 #[inline(never)]
 pub(crate) fn aside<T>(call: impl FnOnce() -> T) -> T {

@@ -1,4 +1,4 @@
-//! One end of a link: both flow-control halves of every class, and who may use the wire next.
+//! One end of a link: both flow-control halves of every class, and which of them may send next.
 
 mod exception;
 
@@ -26,9 +26,9 @@ pub struct PortConfig {
 /// How one class of a port is built.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneConfig {
-    /// What watches this port's ingress counter.
+    /// The flow control that watches this port's ingress counter.
     pub ingress: FlowControl,
-    /// What the far end runs on its ingress counter, which gates our egress.
+    /// The flow control that the far end runs on its ingress counter, which gates our egress.
     pub egress: FlowControl,
     /// The physical ingress buffer.
     pub buffer: Bytes,
@@ -39,11 +39,11 @@ pub struct LaneConfig {
 /// A packet did not fit: the promise of a lossless class is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overrun {
-    /// What was held already.
+    /// The bytes that were held already.
     pub held: Bytes,
-    /// The physical buffer, or the size of what was full.
+    /// The physical buffer, or the size of the pool that was full.
     pub buffer: Bytes,
-    /// What was full.
+    /// The part of the memory that was full.
     pub pool: FullPool,
 }
 
@@ -52,7 +52,7 @@ pub struct Overrun {
 pub enum FullPool {
     /// The buffer of the (ingress, class).
     Buffer,
-    /// What a lossy class may have of the shared pool.
+    /// The share of a lossy class of the shared pool.
     Shared,
     /// The headroom of the (ingress, class).
     Headroom,
@@ -85,9 +85,9 @@ pub struct Port {
     /// The earliest [`Downstream::poll_timeout`] of all classes.
     timer: Time,
     exceptions: Exceptions,
-    /// Classes whose downstream half has something to say, a bit each.
+    /// The classes whose downstream half has a message to send, a bit each.
     talking: u8,
-    /// Set when signals are an idealisation and take no place on the wire.
+    /// Whether control messages are an idealisation that does not occupy the wire.
     is_out_of_band: bool,
     lanes: Lanes<Lane>,
     line: Rate,
@@ -101,10 +101,10 @@ struct Lane {
     held: Bytes,
     held_max: Bytes,
     buffer: Bytes,
-    /// The counter counts in multiples of this.
+    /// The unit in which the counter counts, in bytes: a block of credits, or 1.
     cell: u32,
     down: AnyDownstream,
-    /// How long an out-of-band signal takes.
+    /// The delay of an out-of-band message.
     delay: Span,
 }
 
@@ -135,8 +135,8 @@ impl Port {
         port
     }
 
-    /// Lets what this port says reach the far end after `delay`, on no wire and waiting for nothing:
-    /// as in simulators whose pauses are messages between objects.
+    /// Delivers the messages of this port after `delay` without occupying a wire, as in simulators
+    /// whose pauses are messages between objects.
     pub fn set_out_of_band(&mut self, delay: Span) {
         self.is_out_of_band = true;
         for class in 0..self.lanes.len() {
@@ -144,7 +144,7 @@ impl Port {
         }
     }
 
-    /// The link's rate.
+    /// The rate of the link.
     pub fn line(&self) -> Rate {
         self.line
     }
@@ -154,7 +154,7 @@ impl Port {
         self.lanes.len()
     }
 
-    /// What a frame of `size` bytes takes of the ingress buffer.
+    /// The bytes that a frame of `size` bytes takes of the ingress buffer.
     #[inline]
     pub fn charge(&self, class: Class, size: Bytes) -> Bytes {
         match self.lanes[class.index()].cell {
@@ -188,7 +188,8 @@ impl Port {
         &self.lanes[class.index()].up
     }
 
-    /// A packet has fully arrived: `charge` bytes go on the counter, or it does not fit.
+    /// Handles a packet that has fully arrived: `charge` bytes go on the counter, unless they do
+    /// not fit.
     #[inline]
     pub fn enqueue(&mut self, now: Time, class: Class, charge: Bytes) -> Result<(), Overrun> {
         let lane = &mut self.lanes[class.index()];
@@ -205,14 +206,14 @@ impl Port {
         Ok(())
     }
 
-    /// A packet has fully arrived and is dropped on aim, as when its TTL has run out: it never is
-    /// on the counter.
+    /// Handles a packet that has fully arrived and is dropped on purpose, as when its TTL has run
+    /// out: it is never counted.
     pub fn discard(&mut self, class: Class, size: Bytes) {
         let charge = self.charge(class, size);
         self.lanes[class.index()].down.on_discard(charge);
     }
 
-    /// The last bit of a packet has left the node: its charge comes off the counter.
+    /// Handles a packet whose last bit has left the node: its charge comes off the counter.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, class: Class, charge: Bytes) {
         let lane = &mut self.lanes[class.index()];
@@ -223,7 +224,7 @@ impl Port {
         }
     }
 
-    /// A memory that is shared by several ports says whether the sender is to pause.
+    /// Takes over the decision of a shared memory whether the sender is to pause.
     pub fn set_pausing(&mut self, now: Time, class: Class, is_pausing: bool) {
         let lane = &mut self.lanes[class.index()];
         lane.down.set_pausing(is_pausing);
@@ -232,18 +233,18 @@ impl Port {
         }
     }
 
-    /// A control frame has arrived on the wire. Its effect on the egress comes later, with
+    /// Handles a control frame that has arrived. Its effect on the egress comes later, with
     /// [`Port::handle_signal`]; only the peer's block count is taken over at once.
     pub fn handle_control(&mut self, control: Control) {
         self.lanes[control.class.index()].down.on_peer_signal(control.signal);
     }
 
-    /// A control frame takes effect.
+    /// Lets a control frame take effect.
     pub fn handle_signal(&mut self, now: Time, control: Control) {
         self.lanes[control.class.index()].up.on_signal(now, control.signal);
     }
 
-    /// Whether its signals take no place on the wire, so that they need not wait for it.
+    /// Whether the messages of the port do not occupy the wire, so that they need not wait for it.
     #[inline]
     pub fn is_out_of_band(&self) -> bool {
         self.is_out_of_band
@@ -264,7 +265,7 @@ impl Port {
         self.next_signal(now)
     }
 
-    /// The next signal that takes no place on the wire, and its delay.
+    /// The next message that does not occupy the wire, and its delay.
     #[inline]
     pub fn poll_out_of_band(&mut self, now: Time) -> Option<(Control, Span)> {
         if !self.is_out_of_band {
@@ -284,7 +285,8 @@ impl Port {
                 self.rearm();
                 return Some(Control { class, signal });
             }
-            // It had nothing to say after all, but its timer was left out while it waited.
+            // There was no message after all, but the timer of the class was left out while one
+            // seemed to wait.
             self.rearm();
         }
         None
@@ -296,7 +298,7 @@ impl Port {
         self.timer
     }
 
-    /// Periodic messages and refreshes that are due become signals.
+    /// Turns periodic messages and refreshes that are due into signals.
     pub fn handle_timeout(&mut self, now: Time) {
         if now < self.timer {
             return;
@@ -306,7 +308,7 @@ impl Port {
                 self.talking |= 1 << class;
             }
         }
-        // A class that waits to talk is armed again when its signal has left.
+        // The timer of a class with a waiting message is set again when the message has left.
         self.rearm();
     }
 
@@ -325,7 +327,7 @@ impl Port {
         self.lanes.iter().any(|lane| lane.up.spends_credit())
     }
 
-    /// See [`Upstream::spends_credit`].
+    /// Whether sending can close the gate of `class` by itself; see [`Upstream::spends_credit`].
     #[inline]
     pub fn spends_credit(&self, class: Class) -> bool {
         self.lanes[class.index()].up.spends_credit()
@@ -342,7 +344,7 @@ impl Port {
     }
 
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes, or slowed it
-    /// down below the line.
+    /// down below the line rate.
     #[inline(always)]
     pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
         let is_slow = |rate| rate < self.line;
@@ -350,7 +352,7 @@ impl Port {
             || self.lanes[class.index()].up.rate(now).is_some_and(is_slow)
     }
 
-    /// A data frame starts.
+    /// Accounts for a data frame that starts to leave.
     #[inline(always)]
     pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {
         self.lanes[class.index()].up.on_transmit(now, size);
@@ -364,7 +366,7 @@ impl Port {
         self.lanes.heap_bytes()
     }
 
-    /// Sets the timer to the earliest timeout of the classes that are not waiting to talk anyway.
+    /// Sets the timer to the earliest timeout of the classes without a waiting message.
     fn rearm(&mut self) {
         let talking = self.talking;
         let silent = self.lanes.iter().enumerate();
@@ -374,7 +376,7 @@ impl Port {
     }
 }
 
-/// How long the signals of a scheme take that are on no wire.
+/// The delay of the messages of a scheme that does not use the wire; `None` for all others.
 fn out_of_band_delay(control: &FlowControl) -> Option<Span> {
     match control {
         FlowControl::GfcConceptual(config) => Some(config.delay),

@@ -1,4 +1,4 @@
-//! Who is next: classes at an egress, ingresses at a class.
+//! Scheduling: which class an egress serves next, and which ingress within a class.
 
 use alloc::boxed::Box;
 
@@ -13,10 +13,10 @@ pub enum Scheduler {
     Strict,
     /// Each class gets bytes in proportion to its weight (deficit round robin).
     Weighted([u16; Class::COUNT_MAX]),
-    /// Any of them, with the same probability; where an egress serves ingresses in turn, any of
-    /// those as well.
+    /// Each class with the same probability; where an egress serves several ingresses, these are
+    /// drawn at random too.
     Random,
-    /// One frame of each in turn.
+    /// One frame of each class in turn.
     RoundRobin {
         /// Classes that go before all others, the highest first, a bit each.
         express: u8,
@@ -30,9 +30,10 @@ pub struct ClassScheduler {
     class_count: usize,
     /// Bytes that a class may still send in its turn, per (port, class); only when weighted.
     deficit: Box<[u64]>,
-    /// Whose turn it is when weighted, or was last in a round robin, per port.
+    /// The class whose turn it is when weighted, or that was served last in a round robin, per
+    /// port.
     turn: Box<[u8]>,
-    /// Per port; only when random.
+    /// The random sequence of each port; only when random.
     dice: Box<[Dither]>,
 }
 
@@ -40,10 +41,11 @@ pub struct ClassScheduler {
 const QUANTUM: u64 = 1_500;
 
 impl ClassScheduler {
-    /// A scheduler that has served nobody, for so many ports and classes.
+    /// A scheduler for this many ports and classes that has served none of them.
     pub fn new(
         scheduler: Scheduler,
-        (port_count, class_count): (usize, usize),
+        port_count: usize,
+        class_count: usize,
         seed: u64,
     ) -> ClassScheduler {
         let (weighted, turns, random) = match scheduler {
@@ -62,7 +64,7 @@ impl ClassScheduler {
     }
 
     /// The class that sends next at `port`, out of those with a bit in `open`; `heads` has the
-    /// sizes of their next frames.
+    /// lengths of their next frames.
     pub fn choose(&mut self, port: PortId, open: u8, heads: &[Bytes; 8]) -> Option<Class> {
         if open == 0 {
             return None;
@@ -83,7 +85,7 @@ impl ClassScheduler {
                 return Some(Class(class as u8));
             }
             if open & (1 << class) == 0 {
-                // A class that has nothing to send does not save up its turns.
+                // A class that has nothing to send does not accumulate a deficit.
                 self.deficit[base + class] = 0;
             }
             let next = (class + 1) % self.class_count;
@@ -112,7 +114,7 @@ impl ClassScheduler {
         Class(class as u8)
     }
 
-    /// One of the classes with a bit in `open`.
+    /// A random one of the classes with a bit in `open`.
     fn draw(&mut self, port: PortId, open: u8) -> Class {
         let die = &mut self.dice[port.index()];
         let mut rest = open;
@@ -123,7 +125,7 @@ impl ClassScheduler {
         Class(rest.trailing_zeros() as u8)
     }
 
-    /// A frame of `class` starts at `port`.
+    /// Accounts for a frame of `class` that starts at `port`.
     #[inline]
     pub fn on_transmit(&mut self, port: PortId, class: Class, size: Bytes) {
         if let Scheduler::Weighted(_) = self.scheduler {
@@ -133,11 +135,11 @@ impl ClassScheduler {
     }
 }
 
-/// `count` sequences that have nothing to do with each other.
+/// `count` random sequences that are independent of each other.
 fn dice(count: usize, seed: u64) -> Box<[Dither]> {
     let mut seeds = Dither::new(seed);
     let mut next = || {
-        // A seed is where a sequence starts in the same circle of 2^64 numbers, so it is drawn.
+        // A seed is a position in one cycle of 2^64 numbers, so seeds are drawn far apart.
         let bits = seeds.share().to_bits();
         bits ^ seeds.share().to_bits() << 12
     };
@@ -153,7 +155,7 @@ pub struct Rotation {
     last: Box<[u16]>,
     /// The ingress whose turn it stays until it is served, per set; `u16::MAX` for none.
     pinned: Box<[u16]>,
-    /// Whose turn it is, per set; only when that is random.
+    /// The random sequence of each set; only when the turn is random.
     dice: Box<[Dither]>,
 }
 
@@ -170,7 +172,7 @@ impl Rotation {
         }
     }
 
-    /// The same, but the next turn is any member's.
+    /// `set_count` empty sets whose members are served at random.
     pub fn random(set_count: usize, port_count: usize, seed: u64) -> Rotation {
         Rotation { dice: dice(set_count, !seed), ..Rotation::new(set_count, port_count) }
     }
@@ -180,12 +182,12 @@ impl Rotation {
         self.words[set * self.words_per_set + port.index() / 64] |= 1 << (port.index() % 64);
     }
 
-    /// Takes `port` out of `set`.
+    /// Removes `port` from `set`.
     pub fn remove(&mut self, set: usize, port: PortId) {
         self.words[set * self.words_per_set + port.index() / 64] &= !(1 << (port.index() % 64));
     }
 
-    /// Keeps the turn where it is until that member is served, whoever comes in between.
+    /// Keeps the turn at the present member until it is served, whoever joins in between.
     pub fn pin(&mut self, set: usize) {
         self.pinned[set] = self.peek(set).map_or(u16::MAX, |port| port.0);
     }
@@ -216,7 +218,7 @@ impl Rotation {
         (0..words.len()).find_map(|at| first_at(at, u64::MAX))
     }
 
-    /// The member of `set` whose turn it is; the next turn is that of the one after it.
+    /// Serves the member of `set` whose turn it is, and moves the turn on.
     pub fn next(&mut self, set: usize) -> Option<PortId> {
         let port = self.peek(set)?;
         self.last[set] = port.0;
@@ -228,7 +230,7 @@ impl Rotation {
     }
 }
 
-/// The member that the die shows.
+/// The member that a random number selects.
 fn draw(words: &[u64], die: &Dither) -> Option<PortId> {
     let count = words.iter().map(|word| word.count_ones()).sum();
     let mut skipped = die.choice(count);
@@ -255,7 +257,7 @@ mod tests {
 
     #[test]
     fn strict_serves_the_highest_open_class() {
-        let mut scheduler = ClassScheduler::new(Scheduler::Strict, (1, 8), 0);
+        let mut scheduler = ClassScheduler::new(Scheduler::Strict, 1, 8, 0);
         assert_eq!(scheduler.choose(PortId(0), 0b0000_1011, &FRAME), Some(Class(3)));
         assert_eq!(scheduler.choose(PortId(0), 0b1000_0000, &FRAME), Some(Class(7)));
         assert_eq!(scheduler.choose(PortId(0), 0, &FRAME), None);
@@ -264,7 +266,7 @@ mod tests {
     #[test]
     fn weighted_shares_bytes_by_weight_whatever_the_frame_sizes() {
         let weights = [1, 2, 5, 0, 0, 0, 0, 0];
-        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), (2, 3), 0);
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 2, 3, 0);
         let mut heads = FRAME;
         heads[0] = Bytes::new(9_000);
         heads[1] = Bytes::new(64);
@@ -283,7 +285,7 @@ mod tests {
     #[test]
     fn a_class_that_is_closed_gets_no_turn_and_saves_none_up() {
         let weights = [1, 1, 0, 0, 0, 0, 0, 0];
-        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), (1, 2), 0);
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 1, 2, 0);
         for _ in 0..1_000 {
             let class = scheduler.choose(PortId(0), 0b01, &FRAME).unwrap();
             assert_eq!(class, Class(0));
@@ -299,7 +301,7 @@ mod tests {
 
     #[test]
     fn random_serves_every_open_class_and_every_member_alike() {
-        let mut scheduler = ClassScheduler::new(Scheduler::Random, (2, 8), 5);
+        let mut scheduler = ClassScheduler::new(Scheduler::Random, 2, 8, 5);
         let mut rotation = Rotation::random(2, 130, 5);
         let members = [0, 63, 64, 129].map(PortId);
         assert_eq!(rotation.peek(1), None);

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 use crate::congestion::{CongestionControl, Feedback, Joining};
 use crate::fifo::{Fifo, Pool};
 use crate::flow_control::{Control, Gate};
-use crate::id::{Class, PortId};
+use crate::id::{Class, PortId, QueueId};
 use crate::lanes::Lanes;
 use crate::memory::MemoryConfig;
 use crate::port::{Overrun, Port, PortConfig};
@@ -40,7 +40,7 @@ use drain::Taken;
 use header::Header;
 use watchdog::Watchdogs;
 
-/// How packets wait inside the switch.
+/// Where packets wait inside the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
     /// One FIFO per egress and class, in order of arrival: the commodity shared-memory switch.
@@ -54,7 +54,7 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// All three.
+    /// Every discipline, in the order of the documentation.
     pub const ALL: [Discipline; 3] =
         [Discipline::OutputQueued, Discipline::VirtualOutputQueued, Discipline::InputQueued];
 
@@ -71,51 +71,51 @@ impl Discipline {
 /// How a switch is built.
 #[derive(Clone, Debug)]
 pub struct SwitchConfig {
-    /// How packets wait.
+    /// Where in the switch packets wait.
     pub discipline: Discipline,
     /// How an egress chooses between classes.
     pub scheduler: Scheduler,
     /// One element per port; all have the same number of classes.
     pub ports: Vec<PortConfig>,
-    /// What every egress does about congestion.
+    /// The congestion control whose points sit at every egress.
     pub congestion: CongestionControl,
     /// Whether packets may leave in another class than they came in.
     pub changes_class: bool,
-    /// What its congestion points and a random scheduler do at random follows this.
+    /// The seed of its congestion points and of a random scheduler.
     pub seed: u64,
-    /// How its packet memory is divided.
+    /// How the packet memory is divided.
     pub memory: MemoryConfig,
 }
 
 /// A packet as the switch sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<P> {
-    /// The driver's handle.
+    /// The driver's handle of the packet.
     pub packet: P,
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
-    /// The class that it came in, whose counter it is on.
+    /// The class that it arrived in, whose ingress counter it is charged to.
     pub class: Class,
-    /// Where the forwarding table sends it.
+    /// The egress port that the forwarding table has chosen.
     pub egress: PortId,
-    /// The class that it leaves in, whose queue it joins there.
+    /// The class that it leaves in, whose egress queue it joins.
     pub leaving: Class,
 }
 
-/// What a port puts on its wire next.
+/// A frame that a port puts on its wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmit<P> {
     /// A control frame of [`Control::SIZE`] bytes.
     Control(Control),
-    /// A data frame.
+    /// A data frame, whose length and class the switch knows.
     Data {
-        /// The driver's handle.
+        /// The driver's handle of the packet.
         packet: P,
-        /// Frame bytes.
+        /// The length of the frame.
         size: Bytes,
         /// The class that it travels in.
         class: Class,
-        /// Whether to set its ECN mark; a mark that it has already stays.
+        /// Whether to set its ECN mark; an earlier mark stays.
         is_marked: bool,
     },
 }
@@ -129,48 +129,50 @@ pub struct Switch<P> {
     ports: Box<[SwitchPort]>,
     ready: Ready,
     discipline: Discipline,
-    /// Whether congestion points ask if their queue is held.
+    /// Whether congestion points ask if the far end holds their queue back.
     watches_release: bool,
-    /// Whether any gate of any port counts credit.
+    /// Whether the gate of any port counts credits.
     spends_credit: bool,
-    /// Whether any ingress counts in whole blocks.
+    /// Whether any ingress counts in whole blocks of credits.
     counts_blocks: bool,
     class_count: usize,
-    /// How many classes packets of one ingress counter can wait for at one egress.
+    /// The number of classes in which the packets of one ingress counter can leave by one egress.
     leaving_count: usize,
     pool: Pool<Waiting<P>>,
-    /// Bytes waiting per (ingress, class, egress) and, where classes change, per class that they
-    /// leave in, not counting the frame on the wire.
+    /// Bytes that wait per (ingress, class, egress) and, where classes change, per class that they
+    /// leave in, without the frame on the wire.
     waiting: Box<[u32]>,
-    /// One per (egress, class), or none at all.
+    /// The congestion point of each (egress, class); empty if the scheme has none.
     points: Box<[congestion::Watched]>,
-    /// Only if ports share their memory.
+    /// The memory that the ports share, if they do.
     sharing: Option<Box<sharing::Sharing>>,
-    /// Look at every egress queue, or at none.
+    /// The watchdogs of all egress queues, if there are any.
     watchdogs: Option<Box<Watchdogs>>,
-    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
+    /// Notifications that the switch itself sends, per (egress, class); they are on no ingress
+    /// counter.
     notices: Box<[Fifo]>,
     scheduler: ClassScheduler,
-    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
+    /// One FIFO per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
     fifos: Box<[Fifo]>,
-    /// Per (egress, class), the ingresses that it can serve next, or where classes change in an
-    /// input-queued switch the FIFOs; unused when output-queued.
+    /// Per (egress, class), the ingresses that it can serve next, or the FIFOs where classes change
+    /// in an input-queued switch; unused when output-queued.
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
 }
 
-/// A port and what its egress is doing, side by side in memory: a packet that arrives for a busy
+/// A port and the state of its egress, side by side in memory: a packet that arrives for a busy
 /// egress touches the first cache line only.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct SwitchPort {
     sending: Sending,
-    /// When a gate that was found closed for now will open by itself.
+    /// When the earliest closed gate opens by itself.
     wake: Time,
-    /// Classes that the far end has stopped, a bit each.
+    /// The classes that the far end has stopped, a bit each.
     stopped: u8,
-    /// Classes that it has stopped or slowed down, a bit each; only with congestion points.
+    /// The classes that the far end has stopped or slowed down, a bit each; only with congestion
+    /// points.
     held: u8,
     queues: Lanes<Queue>,
     port: Port,
@@ -179,9 +181,9 @@ struct SwitchPort {
 /// The queue of an egress and class.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// What waits; empty unless output-queued.
+    /// The packets that wait; empty unless output-queued.
     fifo: Fifo,
-    /// How many packets wait, wherever they stand.
+    /// The number of packets that wait for the queue, in whichever FIFO.
     packets: u32,
 }
 
@@ -203,7 +205,7 @@ enum Sending {
     },
 }
 
-/// A packet in a queue.
+/// A packet that waits in a queue.
 #[derive(Clone, Copy, Debug)]
 struct Waiting<P> {
     packet: P,
@@ -212,7 +214,7 @@ struct Waiting<P> {
     egress: PortId,
 }
 
-/// Ports to be asked, at most as many as one input can touch: the driver asks them all before the
+/// The ports to poll, at most as many as one input can affect: the driver polls them all before the
 /// next input.
 #[derive(Clone, Debug, Default)]
 struct Ready {
@@ -249,7 +251,7 @@ impl<P: Copy> Switch<P> {
             discipline: config.discipline,
             class_count,
             leaving_count,
-            scheduler: ClassScheduler::new(schedule, (port_count, class_count), seed),
+            scheduler: ClassScheduler::new(schedule, port_count, class_count, seed),
             fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
             pool: Pool::new(),
             waiting: alloc::vec![0; cells].into(),
@@ -274,12 +276,12 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// How packets wait here.
+    /// Where packets wait inside the switch.
     pub fn discipline(&self) -> Discipline {
         self.discipline
     }
 
-    /// One end of one of the links.
+    /// The switch's end of one of its links.
     pub fn port(&self, port: PortId) -> &Port {
         &self.ports[port.index()].port
     }
@@ -289,18 +291,20 @@ impl<P: Copy> Switch<P> {
         self.ports.len()
     }
 
-    /// Lets what `port` says take no place on the wire, see [`Port::set_out_of_band`].
+    /// Sends the control frames of `port` without occupying the wire, see
+    /// [`Port::set_out_of_band`].
     pub fn set_out_of_band(&mut self, port: PortId, delay: Span) {
         self.ports[port.index()].port.set_out_of_band(delay);
     }
 
-    /// Lets what leaves `port` in `class` pass at `rate` and no faster, see [`Port::limit`].
+    /// Limits what leaves `port` in `class` to `rate`, see [`Port::limit`].
     pub fn limit(&mut self, port: PortId, class: Class, rate: Rate) {
         self.ports[port.index()].port.limit(class, rate);
     }
 
-    /// A packet has fully arrived at `ingress`. What the egress wants to tell the packet's source,
-    /// if anything; the driver knows the way there and calls [`Switch::notify`].
+    /// Handles a packet that has fully arrived at `ingress`. Returns the notification that the
+    /// egress wants to send to the packet's source, if any; the driver knows the way there and
+    /// calls [`Switch::notify`].
     pub fn handle_arrival(
         &mut self,
         now: Time,
@@ -311,21 +315,22 @@ impl<P: Copy> Switch<P> {
         debug_assert!(self.leaving_count > 1 || class == leaving);
         let charge = self.charge(ingress, class, size);
         if self.sharing.is_some() {
-            self.charge_memory(now, (ingress, class), charge)?;
+            self.charge_memory(now, ingress, class, charge)?;
         }
         let port = &mut self.ports[ingress.index()].port;
         port.enqueue(now, class, charge)?;
         if port.is_talking() {
             self.mark_talking(ingress);
         }
-        let cell = self.cell((ingress, class), (egress, leaving));
+        let from = QueueId { port: ingress, class };
+        let cell = self.cell(from, QueueId { port: egress, class: leaving });
         self.waiting[cell] += charge.get() as u32;
         self.ports[egress.index()].queues[leaving.index()].packets += 1;
-        let joining = self.look_at_arrival(now, (egress, leaving), size);
+        let joining = self.look_at_arrival(now, egress, leaving, size);
 
         let waiting = Waiting {
             packet,
-            header: Header::new(size, (class, leaving), joining == Joining::Marked),
+            header: Header::new(size, class, leaving, joining == Joining::Marked),
             ingress,
             egress,
         };
@@ -339,7 +344,7 @@ impl<P: Copy> Switch<P> {
             Discipline::VirtualOutputQueued | Discipline::InputQueued => self.join_turns(waiting),
         };
         if self.spends_credit && (is_exposed || is_alone) {
-            // Nobody has asked yet whether there is credit for this packet.
+            // It is not yet known whether there is credit for this packet.
             self.look_at_gate_for_credit(now, egress, leaving);
         }
         if self.watchdogs.is_some() {
@@ -348,27 +353,27 @@ impl<P: Copy> Switch<P> {
         if self.ports[egress.index()].stopped == 0 {
             self.mark_idle_ready(egress);
         } else {
-            // The driver wants to know that a stopped queue has grown.
+            // The driver wants to know when a stopped queue grows.
             self.mark_ready(egress);
         }
         Ok(match joining {
-            Joining::Told(feedback) => Some(feedback),
+            Joining::Notify(feedback) => Some(feedback),
             Joining::Silent | Joining::Marked => None,
         })
     }
 
-    /// A packet of `class` has fully arrived at `ingress` and goes no further: its TTL has run out,
-    /// or there is no class for its next hop. It takes no buffer.
+    /// Handles a packet that has fully arrived at `ingress` and is dropped there: its TTL has run
+    /// out, or its next hop has no class for it. It takes no buffer.
     pub fn handle_expired(&mut self, ingress: PortId, class: Class, size: Bytes) {
         self.ports[ingress.index()].port.discard(class, size);
     }
 
-    /// Sends a packet of the switch's own, before the data that waits but no less subject to flow
-    /// control. It holds no ingress buffer.
+    /// Sends a notification of the switch itself, before the data that waits, but subject to flow
+    /// control as well. It takes no ingress buffer.
     pub fn notify(&mut self, notice: Arrival<P>) {
         let waiting = Waiting {
             packet: notice.packet,
-            header: Header::new(notice.size, (notice.leaving, notice.leaving), false),
+            header: Header::new(notice.size, notice.leaving, notice.leaving, false),
             ingress: notice.egress,
             egress: notice.egress,
         };
@@ -377,12 +382,12 @@ impl<P: Copy> Switch<P> {
         self.mark_ready(notice.egress);
     }
 
-    /// A control frame has arrived on the wire of `port`, see [`Port::handle_control`].
+    /// Handles a control frame that has arrived at `port`, see [`Port::handle_control`].
     pub fn handle_control(&mut self, port: PortId, control: Control) {
         self.ports[port.index()].port.handle_control(control);
     }
 
-    /// A control frame takes effect at `port`.
+    /// Lets a control frame take effect at `port`.
     pub fn handle_signal(&mut self, now: Time, port: PortId, control: Control) {
         if self.watchdogs.is_some() {
             self.watch_signal(now, port, control);
@@ -393,7 +398,7 @@ impl<P: Copy> Switch<P> {
         self.mark_ready(port);
     }
 
-    /// The instant that [`Switch::poll_timeout`] named for `port` has come.
+    /// Handles the instant that [`Switch::poll_timeout`] named for `port`.
     pub fn handle_timeout(&mut self, now: Time, port: PortId) {
         self.ports[port.index()].port.handle_timeout(now);
         if self.watchdogs.is_some() {
@@ -402,14 +407,14 @@ impl<P: Copy> Switch<P> {
         self.mark_ready(port);
     }
 
-    /// The last bit of what `port` was sending has left.
+    /// Handles the departure of the last bit of what `port` was sending.
     pub fn handle_transmitted(&mut self, now: Time, port: PortId) {
         let sending = &mut self.ports[port.index()].sending;
         match core::mem::replace(sending, Sending::Nothing) {
             Sending::Nothing => panic!("port {} was not sending", port.0),
             Sending::Control | Sending::Notice => {}
             Sending::Data { ingress, class, charge, .. } => {
-                self.release(now, (ingress, class), charge);
+                self.release(now, ingress, class, charge);
                 if self.discipline == Discipline::InputQueued {
                     self.expose_head(now, ingress, class);
                 }
@@ -444,7 +449,7 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// The next signal of `port` that takes no place on the wire, and its delay.
+    /// The next message of `port` that does not occupy the wire, and its delay.
     pub fn poll_out_of_band(&mut self, now: Time, port: PortId) -> Option<(Control, Span)> {
         self.ports[port.index()].port.poll_out_of_band(now)
     }
@@ -456,7 +461,7 @@ impl<P: Copy> Switch<P> {
         if !matches!(state.sending, Sending::Nothing) {
             return None;
         }
-        // Control frames go before all data, but interrupt none.
+        // Control frames go before all data, but preempt none.
         if let Some(control) = state.port.poll_signal(now) {
             state.sending = Sending::Control;
             return Some(Transmit::Control(control));
@@ -466,7 +471,7 @@ impl<P: Copy> Switch<P> {
             self.choose_class(now, port)?
         } else {
             let notice_wake = match self.next_notice(now, port) {
-                Ok(class) => return Some(self.send_notice(now, (port, class))),
+                Ok(class) => return Some(self.send_notice(now, port, class)),
                 Err(time) => time,
             };
             let class = self.choose_class(now, port);
@@ -491,7 +496,7 @@ impl<P: Copy> Switch<P> {
         Some(Transmit::Data { packet: slot.packet, size, class, is_marked })
     }
 
-    /// The class that may send and whose turn it is; remembers when a gate opens by itself.
+    /// The class that may send and whose turn it is; also notes when a closed gate opens by itself.
     #[inline(always)]
     fn choose_class(&mut self, now: Time, port: PortId) -> Option<Class> {
         if self.class_count > 1 {
@@ -527,7 +532,7 @@ impl<P: Copy> Switch<P> {
         self.scheduler.choose(port, open, &heads)
     }
 
-    /// The size of the frame that (`egress`, `class`) would send next.
+    /// The length of the frame that (`egress`, `class`) would send next.
     #[inline(always)]
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
         let queue = &self.ports[egress.index()].queues[class.index()];
@@ -538,14 +543,15 @@ impl<P: Copy> Switch<P> {
             Discipline::OutputQueued => self.pool.front(&queue.fifo),
             Discipline::VirtualOutputQueued | Discipline::InputQueued => {
                 let member = self.rotation.peek(self.queue(egress, class))?;
-                let fifo = self.fifo(member, (egress, class));
+                let fifo = self.fifo(member, egress, class);
                 self.pool.front(&self.fifos[fifo])
             }
         };
         Some(head?.header.size())
     }
 
-    /// The same as [`Switch::look_at_gate`], where what happens to the queue itself may close it.
+    /// As [`Switch::look_at_gate`], for changes of the queue itself, which matter only to gates
+    /// that count credits.
     fn look_at_gate_for_credit(&mut self, now: Time, port: PortId, class: Class) {
         if self.ports[port.index()].port.spends_credit(class) {
             self.look_at_gate(now, port, class);
@@ -569,7 +575,7 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// Marks a port that has something to say.
+    /// Marks a port that has a message to send.
     #[inline]
     fn mark_talking(&mut self, port: PortId) {
         if self.ports[port.index()].port.is_out_of_band() {
@@ -579,7 +585,7 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// Marks a port that can send now; one that is sending is asked again when it has done.
+    /// Marks an idle port that can send now; a busy one is polled when its frame has left.
     #[inline]
     fn mark_idle_ready(&mut self, port: PortId) {
         if matches!(self.ports[port.index()].sending, Sending::Nothing) {
@@ -601,13 +607,13 @@ impl<P: Copy> Switch<P> {
         egress.index() * self.class_count + class.index()
     }
 
-    /// The place of what came in by `from` and leaves by `to`, each a port and a class.
+    /// The index in `waiting` of what arrived by `from` and leaves by `to`.
     #[inline]
-    fn cell(&self, from: (PortId, Class), to: (PortId, Class)) -> usize {
-        let pair = self.queue(from.0, from.1) * self.ports.len() + to.0.index();
+    fn cell(&self, from: QueueId, to: QueueId) -> usize {
+        let pair = self.queue(from.port, from.class) * self.ports.len() + to.port.index();
         match self.leaving_count {
             1 => pair,
-            count => pair * count + to.1.index(),
+            count => pair * count + to.class.index(),
         }
     }
 }

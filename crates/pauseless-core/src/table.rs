@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::id::{GroupId, NodeId, PortId};
 
-/// A way through the fabric that several groups may share: where their packets go at each switch,
-/// up to the switch at which they part.
+/// A set of routes that several groups share: where their packets go at each switch, up to the
+/// switch where they part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WayId(pub u32);
 
@@ -32,11 +32,11 @@ pub struct ForwardingTable {
     rows: Vec<u32>,
     row_count: usize,
     groups: Vec<Group>,
-    /// How many groups share each way.
+    /// The number of groups that share each way.
     users: Vec<u32>,
-    /// Per (way, row): 0 for no way, a port number plus one, or the number of a set.
+    /// Per (way, row): 0 for no route, a port number plus one, or the number of a set.
     entries: Vec<u32>,
-    /// Where set `i` begins in `set_ports`; it ends where the next one begins.
+    /// The index in `set_ports` at which each set begins; it ends where the next one begins.
     set_starts: Vec<u32>,
     set_ports: Vec<PortId>,
     /// The number of each set, so that filling a large table does not search all sets each time.
@@ -48,12 +48,13 @@ pub struct ForwardingTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Group {
     way: WayId,
-    /// The switch that hands packets of this group to their host, if the way leaves that open.
+    /// The switch and port at which packets of this group leave the shared way for their host, if
+    /// there is such an exit.
     exit: Option<(NodeId, PortId)>,
 }
 
 impl ForwardingTable {
-    /// A table of these switches, among `node_count` nodes, that knows no group yet.
+    /// A table for these switches, among `node_count` nodes, without groups.
     pub fn new(node_count: usize, switches: &[NodeId]) -> ForwardingTable {
         let mut rows = alloc::vec![NO_ROW; node_count];
         for (row, switch) in (0..).zip(switches) {
@@ -72,7 +73,7 @@ impl ForwardingTable {
         }
     }
 
-    /// Adds a way that leads nowhere yet.
+    /// Adds a way without next hops.
     pub fn add_way(&mut self) -> WayId {
         let way = WayId(u32::try_from(self.users.len()).expect("ways have 32 bits"));
         self.users.push(0);
@@ -80,8 +81,8 @@ impl ForwardingTable {
         way
     }
 
-    /// Adds a group that follows `way`. At the switch of `exit` it leaves by that port; the way
-    /// itself has no next hops there.
+    /// Adds a group that follows `way`. At the switch of `exit` its packets leave by that port; the
+    /// way itself has no next hops there.
     pub fn add_group(&mut self, way: WayId, exit: Option<(NodeId, PortId)>) -> GroupId {
         let group = GroupId(u32::try_from(self.groups.len()).expect("groups have 32 bits"));
         self.users[way.index()] += 1;
@@ -107,7 +108,7 @@ impl ForwardingTable {
         self.groups[group.index()].way
     }
 
-    /// The switch at which packets of `group` leave the way they share with others.
+    /// The switch and port at which packets of `group` leave the way that they share with others.
     pub fn exit(&self, group: GroupId) -> Option<(NodeId, PortId)> {
         self.groups[group.index()].exit
     }
@@ -148,7 +149,7 @@ impl ForwardingTable {
         }
     }
 
-    /// The egress ports of a way at `node`, exits aside.
+    /// The egress ports of a way at `node`, without the exits of its groups.
     #[inline]
     pub fn next_hops_of_way(&self, node: NodeId, way: WayId) -> &[PortId] {
         let Some(entry) = self.entry(node, way) else {
@@ -165,8 +166,8 @@ impl ForwardingTable {
         }
     }
 
-    /// The one next hop that a flow with this `hash` takes: the same at every visit, spread
-    /// over the set between flows, and independent from one switch to the next.
+    /// The next hop of a flow with this `hash`: the same at every visit, spread over the set
+    /// between flows, and independent from switch to switch.
     #[inline]
     pub fn next_hop(&self, node: NodeId, group: GroupId, hash: u64) -> Option<PortId> {
         match self.next_hops(node, group) {

@@ -1,5 +1,4 @@
-//! What sources and targets do beside congestion control: how far a source may run ahead of its
-//! acknowledgements, what is done about a packet that is missing, and how sources are paced.
+//! Transport beside congestion control: windows, recovery of lost packets, and pacing.
 //!
 //! **Models** the reliable transport of RoCE NICs: cumulative acknowledgements, a window, and
 //! go-back-N, where a target takes packets in order only and asks for the first that is missing.
@@ -20,23 +19,23 @@
 use crate::congestion::{Feedback, Sequence};
 use crate::unit::{Bytes, Span};
 
-/// How all flows are carried. By default a source sends and forgets.
+/// How flows are transported. By default a source sends without waiting for acknowledgements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transport {
-    /// What is done about packets that are missing.
+    /// How lost packets are recovered.
     pub recovery: Recovery,
-    /// Whether sources run ahead of their acknowledgements as far as they like.
+    /// How many bytes a source may have unacknowledged.
     pub window: Window,
     /// When a flow counts as finished.
     pub finish: Finish,
     /// When the next packet of a flow may start.
     pub pacing: Pacing,
-    /// Frame bytes of what sources are told.
+    /// The lengths of feedback packets.
     pub sizes: AnswerSizes,
 }
 
 impl Transport {
-    /// Whether a source stays until its last packet is acknowledged.
+    /// Whether a source waits until its last packet is acknowledged.
     pub fn awaits(&self) -> bool {
         self.recovery != Recovery::None
             || self.window != Window::None
@@ -44,79 +43,82 @@ impl Transport {
     }
 }
 
-/// What is done about packets that are missing.
+/// How lost packets are recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// Nothing: the flow never finishes.
+    /// They are not: a flow that has lost a packet never finishes.
     #[default]
     None,
-    /// The source sends again from the first that is missing.
+    /// The source sends again from the first missing packet on.
     GoBackN(GoBackN),
 }
 
-/// Parameters of go-back-N.
+/// The parameters of go-back-N retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoBackN {
-    /// At most one NACK for the same packet in this time.
+    /// The least time between two NACKs for the same packet.
     pub nack_interval: Span,
-    /// A source that has heard nothing new for so long sends again what is not acknowledged;
-    /// [`Span::MAX`] for never, so that a flow whose last packets were lost does not finish.
+    /// The source resends all unacknowledged packets when no acknowledgement of new data has come
+    /// for this long; [`Span::MAX`] for never, so that a flow whose last packets were lost does not
+    /// finish.
     pub timeout: Span,
 }
 
 impl Default for GoBackN {
-    /// That of the HPCC authors' simulator.
+    /// The parameters of the HPCC authors' simulator.
     fn default() -> GoBackN {
         GoBackN { nack_interval: Span::us(500), timeout: Span::MAX }
     }
 }
 
-/// How far sources run ahead. How many bytes that are is a matter of each flow.
+/// How many bytes a source may have unacknowledged; the number is that of each flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Window {
-    /// As far as they like.
+    /// The source does not wait for acknowledgements.
     #[default]
     None,
-    /// No packet starts while so many bytes or more are unacknowledged.
+    /// No packet starts while as many bytes or more are unacknowledged.
     Fixed,
-    /// The same, where the window shrinks with the rate: it is what was given at the line rate.
+    /// As `Fixed`, with a window that shrinks in proportion to the rate; the given one is for the
+    /// line rate.
     FollowsRate,
 }
 
 /// When a flow counts as finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finish {
-    /// When its target has its last byte.
+    /// When its target has received the last byte.
     #[default]
     Target,
-    /// When its source knows that.
+    /// When its source knows that all bytes have arrived.
     Source,
 }
 
 /// When the next packet of a flow may start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// A frame that had to wait its turn makes up for that, but for one frame at the most, and
-    /// what is left of a wait is rescaled when the rate changes.
+    /// A frame that other frames have delayed catches up, but at most by one frame, and the rest of
+    /// a wait is rescaled when the rate changes.
     #[default]
     CatchUp,
-    /// A frame takes its time at the rate that it was sent with, from the instant when it started.
+    /// The next frame starts no earlier than this one's length at its rate after its start.
     Strict,
-    /// The same at the flow's own pace, whatever congestion control says: that rules windows only.
+    /// As `Strict`, with the pace of the flow instead of the rate of congestion control, which then
+    /// acts on the window only.
     Pace,
 }
 
-/// Frame bytes of what sources are told.
+/// The frame lengths of feedback packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerSizes {
-    /// An acknowledgement, of either kind.
+    /// The length of an acknowledgement or a NACK.
     pub ack: Bytes,
-    /// A congestion notification of a target, and whatever an outside scheme says.
+    /// The length of a target's congestion notification, and of the feedback of an outside scheme.
     pub cnp: Bytes,
 }
 
 impl AnswerSizes {
-    /// Frame bytes of the packet that carries `feedback`.
+    /// The length of the frame that carries `feedback`.
     #[inline]
     pub fn of(&self, feedback: Feedback) -> Bytes {
         match feedback {
@@ -128,13 +130,13 @@ impl AnswerSizes {
 }
 
 impl Default for AnswerSizes {
-    /// As they are on the wire.
+    /// The lengths of the frames as they are on real wires.
     fn default() -> AnswerSizes {
         AnswerSizes { ack: Feedback::ACK_SIZE, cnp: Feedback::CNP_SIZE }
     }
 }
 
-/// How many packets a flow has; `u64::MAX` for one without end.
+/// The number of packets of a flow; `u64::MAX` for one without end.
 pub fn packet_count(size: Bytes, packet: Bytes) -> u64 {
     match size {
         Bytes::MAX => u64::MAX,
@@ -142,7 +144,7 @@ pub fn packet_count(size: Bytes, packet: Bytes) -> u64 {
     }
 }
 
-/// The number of the packet that has so many before it.
+/// The sequence number of the packet with `count` packets before it.
 pub fn sequence_of(count: u64) -> Sequence {
     Sequence((count & ((1 << Sequence::BITS) - 1)) as u32)
 }

@@ -5,6 +5,7 @@
 //! [`Rate::tx_span`] rounds up, [`Rate::bytes_in`] rounds down.
 
 use core::fmt;
+use core::iter::Sum;
 use core::num::NonZeroU64;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
@@ -58,35 +59,35 @@ impl Time {
 impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
-    /// For ever.
+    /// Longer than any run; stands for "never".
     pub const MAX: Span = Span(u64::MAX);
 
-    /// `n` picoseconds.
+    /// A span of `n` picoseconds.
     pub const fn ps(n: u64) -> Span {
         Span(n)
     }
 
-    /// `n` nanoseconds.
+    /// A span of `n` nanoseconds.
     pub const fn ns(n: u64) -> Span {
         Span(n * 1_000)
     }
 
-    /// `n` microseconds.
+    /// A span of `n` microseconds.
     pub const fn us(n: u64) -> Span {
         Span(n * 1_000_000)
     }
 
-    /// `n` milliseconds.
+    /// A span of `n` milliseconds.
     pub const fn ms(n: u64) -> Span {
         Span(n * 1_000_000_000)
     }
 
-    /// `n` seconds.
+    /// A span of `n` seconds.
     pub const fn s(n: u64) -> Span {
         Span(n * PS_PER_S)
     }
 
-    /// Picoseconds.
+    /// The length in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
@@ -110,12 +111,12 @@ impl Span {
 }
 
 impl Bytes {
-    /// Nothing.
+    /// No bytes at all.
     pub const ZERO: Bytes = Bytes(0);
     /// More than any buffer holds; stands for "no limit".
     pub const MAX: Bytes = Bytes(u64::MAX);
 
-    /// `n` bytes.
+    /// A size of `n` bytes.
     pub const fn new(n: u64) -> Bytes {
         Bytes(n)
     }
@@ -135,7 +136,7 @@ impl Bytes {
         Bytes(n * 1_000_000)
     }
 
-    /// The plain number.
+    /// The number of bytes as an integer.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -186,7 +187,7 @@ impl Rate {
         Rate::bps(n * 1_000_000_000)
     }
 
-    /// Bits per second.
+    /// The rate in bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0.get()
     }
@@ -303,6 +304,12 @@ impl Mul<u64> for Bytes {
     type Output = Bytes;
     fn mul(self, n: u64) -> Bytes {
         Bytes(self.0 * n)
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Bytes>>(sizes: I) -> Bytes {
+        sizes.fold(Bytes::ZERO, Add::add)
     }
 }
 

@@ -582,7 +582,7 @@ proptest! {
         for (size, bytes) in arrivals {
             let queue = QueueState { packets: 1, bytes: Bytes::new(bytes), is_held: false };
             passed += size;
-            let Joining::Told(feedback) = point.on_enqueue(Time::ZERO, Bytes::new(size), queue) else {
+            let Joining::Notify(feedback) = point.on_enqueue(Time::ZERO, Bytes::new(size), queue) else {
                 continue;
             };
             let is_valid = matches!(feedback, Feedback::Congestion { psi: 1..=63 });

@@ -88,7 +88,7 @@ fn keeps_its_promises(
         // Nothing is lost.
         prop_assert!(!pair.overrun, "{:?}: {} of {}", control, pair.held_max, pair.buffer);
         // Bytes are conserved.
-        let queued = pair.queue.iter().fold(Bytes::ZERO, |sum, size| sum + *size);
+        let queued: Bytes = pair.queue.iter().copied().sum();
         prop_assert_eq!(pair.sent, pair.arrived + pair.in_flight());
         prop_assert!(queued <= pair.arrived && drained <= pair.arrived - queued);
         drained = pair.arrived - queued;

@@ -33,7 +33,7 @@ fn fate(fates: Vec<usize>) -> Box<dyn FnMut(Signal) -> usize> {
 }
 
 /// Takes packets out at a share of the line rate, in sixteenths, for a while.
-fn drain_for(pair: &mut LinkPair, (sixteenths, span): (u64, Span)) {
+fn drain_for(pair: &mut LinkPair, sixteenths: u64, span: Span) {
     let end = pair.now + span;
     while pair.now < end {
         let step = LINE.tx_span(Bytes::new(1_500)) * 16 / sixteenths.max(1);
@@ -66,7 +66,7 @@ proptest! {
         pair.count_period = Some(config.period);
         pair.copies = fate(fates);
         for (share, us) in paces {
-            drain_for(&mut pair, (share, Span::us(us)));
+            drain_for(&mut pair, share, Span::us(us));
             prop_assert!(!pair.overrun, "{} of {}", pair.held_max, pair.buffer);
         }
         pair.copies = Box::new(|_| 1);
@@ -96,7 +96,7 @@ proptest! {
             _ => 1,
         });
         for (share, us) in paces {
-            drain_for(&mut pair, (share, Span::us(us)));
+            drain_for(&mut pair, share, Span::us(us));
             prop_assert!(!pair.overrun, "{} of {}", pair.held_max, pair.buffer);
         }
         while pair.drain() {}

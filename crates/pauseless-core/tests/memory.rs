@@ -208,7 +208,7 @@ fn who_stays_paused_for_ever() {
     assert!(fill(&mut memory, 0, 12), "10,000 of 10,000, and headroom");
     let keeps = |memory: &Memory, in_flight, kept: [u64; 2]| {
         let kept = |port: PortId, _| b(kept.get(port.index()).copied().unwrap_or(0));
-        memory.keeps_paused((PortId(0), Class(0)), b(in_flight), kept)
+        memory.keeps_paused(PortId(0), Class(0), b(in_flight), kept)
     };
     assert!(keeps(&memory, 0, [12_000, 61_000]), "headroom never drains");
     assert!(keeps(&memory, 0, [12_000, 0]), "not even beside an empty pool");

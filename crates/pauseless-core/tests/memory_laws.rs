@@ -76,7 +76,7 @@ impl Model {
         (self.inside[lane] - reserve).max(0)
     }
 
-    /// Whether it fits.
+    /// Counts a packet that arrives and says whether it fits.
     fn arrive(&mut self, lane: usize, size: i128) -> bool {
         let threshold = self.threshold(lane);
         self.inside[lane] += size;

@@ -10,7 +10,7 @@ use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::id::Class;
 use pauseless_core::unit::Bytes;
 use pauseless_core::wire::cnp::Cnp;
-use pauseless_core::wire::control::{Said, Unwelcome};
+use pauseless_core::wire::control::{Contents, Unwelcome};
 
 fn flow_control(xoff: Bytes) -> FlowControl {
     let pfc = FlowControl::Pfc(pfc::Config { xoff, xon: Bytes::kb(1), quanta: pfc::QUANTA_MAX });
@@ -42,7 +42,7 @@ fn no_frame_is_for_an_outside_scheme() {
     assert!(!control.has_frames());
     let mut times = [None; 8];
     times[3] = Some(7);
-    let heard = Said::Times(times).controls(|_| Some(&control));
+    let heard = Contents::Times(times).controls(|_| Some(&control));
     assert_eq!(Vec::from_iter(heard), [Err(Unwelcome::Scheme(Class(3)))]);
     assert_eq!(Cnp::fields(Feedback::Outside([1; 8])), None);
 }

@@ -128,7 +128,7 @@ fn credit_switch(discipline: Discipline) -> Switch<u32> {
     })
 }
 
-fn arrive(switch: &mut Switch<u32>, (ingress, egress): (u16, u16), size: u64) {
+fn arrive(switch: &mut Switch<u32>, ingress: u16, egress: u16, size: u64) {
     let (size, class, egress) = (Bytes::new(size), Class(0), PortId(egress));
     let arrival = Arrival { packet: 0, size, class, egress, leaving: class };
     switch.handle_arrival(at(0), PortId(ingress), arrival).expect("there is room");
@@ -146,11 +146,11 @@ fn send(switch: &mut Switch<u32>, port: u16) {
 #[test]
 fn a_head_that_was_uncovered_is_known_to_lack_credit() {
     let mut switch = credit_switch(Discipline::InputQueued);
-    arrive(&mut switch, (0, 2), 1_500);
+    arrive(&mut switch, 0, 2, 1_500);
     send(&mut switch, 2);
-    arrive(&mut switch, (1, 2), 64);
-    arrive(&mut switch, (0, 3), 1_500);
-    arrive(&mut switch, (0, 2), 1_500);
+    arrive(&mut switch, 1, 2, 64);
+    arrive(&mut switch, 0, 3, 1_500);
+    arrive(&mut switch, 0, 2, 1_500);
     send(&mut switch, 2);
     send(&mut switch, 3);
     assert!(switch.blocked(at(0), PortId(2), Class(0)).is_some());

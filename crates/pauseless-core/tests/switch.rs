@@ -2,7 +2,7 @@
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::{Control, FlowControl, Signal, pfc};
-use pauseless_core::id::{Class, PortId};
+use pauseless_core::id::{Class, PortId, QueueId};
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
@@ -37,19 +37,21 @@ fn switch_with(discipline: Discipline, scheduler: Scheduler, changes_class: bool
 }
 
 fn arrive(switch: &mut Switch<u32>, ingress: u16, egress: u16, packet: u32) {
-    arrive_in(switch, (ingress, egress), packet, Class(0));
+    arrive_in(switch, ingress, egress, packet, Class(0));
 }
 
-fn arrive_in(switch: &mut Switch<u32>, way: (u16, u16), packet: u32, class: Class) {
-    change(switch, way, packet, (class, class));
+fn arrive_in(switch: &mut Switch<u32>, ingress: u16, egress: u16, packet: u32, class: Class) {
+    change(switch, ingress, egress, packet, class, class);
 }
 
 /// A packet comes in one class and is to leave in another.
 fn change(
     switch: &mut Switch<u32>,
-    (ingress, egress): (u16, u16),
+    ingress: u16,
+    egress: u16,
     packet: u32,
-    (class, leaving): (Class, Class),
+    class: Class,
+    leaving: Class,
 ) {
     let (size, egress) = (Bytes::kb(1), PortId(egress));
     let arrival = Arrival { packet, size, class, egress, leaving };
@@ -157,12 +159,12 @@ fn control_goes_before_data_but_interrupts_none() {
 fn the_highest_class_goes_first_and_a_paused_one_is_skipped() {
     for discipline in Discipline::ALL {
         let mut switch = switch(discipline);
-        arrive_in(&mut switch, (0, 3), 1, Class(0));
-        arrive_in(&mut switch, (0, 3), 2, Class(1));
-        arrive_in(&mut switch, (1, 3), 3, Class(0));
+        arrive_in(&mut switch, 0, 3, 1, Class(0));
+        arrive_in(&mut switch, 0, 3, 2, Class(1));
+        arrive_in(&mut switch, 1, 3, 3, Class(0));
         assert_eq!(send_all(&mut switch, 3), [2, 1, 3], "{discipline:?}");
-        arrive_in(&mut switch, (0, 3), 4, Class(1));
-        arrive_in(&mut switch, (0, 3), 5, Class(0));
+        arrive_in(&mut switch, 0, 3, 4, Class(1));
+        arrive_in(&mut switch, 0, 3, 5, Class(0));
         pause(&mut switch, 3, 100);
         assert_eq!(send_all(&mut switch, 3), [4], "class 0 is paused, class 1 is not");
     }
@@ -181,7 +183,7 @@ fn what_does_not_fit_is_refused_and_leaves_no_trace() {
         assert_eq!((overrun.held, overrun.buffer), (Bytes::kb(20), Bytes::kb(20)));
         assert_eq!(switch.inside(), Bytes::kb(20));
         // Another class and another port have room of their own.
-        arrive_in(&mut switch, (0, 3), 100, Class(1));
+        arrive_in(&mut switch, 0, 3, 100, Class(1));
         arrive(&mut switch, 1, 3, 101);
         assert_eq!(switch.backlog(PortId(3), Class(0)), 21);
     }
@@ -211,13 +213,14 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
     for discipline in Discipline::ALL {
         for (class, leaving) in CHANGES {
             let mut switch = switch_with(discipline, Scheduler::Strict, true);
-            change(&mut switch, (0, 3), 1, (class, leaving));
+            change(&mut switch, 0, 3, 1, class, leaving);
             assert_eq!(switch.port(PortId(0)).held(class), Bytes::kb(1));
             assert_eq!(switch.port(PortId(0)).held(leaving), Bytes::ZERO);
             assert_eq!(switch.backlog(PortId(3), leaving), 1);
             assert_eq!(switch.backlog(PortId(3), class), 0);
-            let from = (PortId(0), class);
-            let waits_for = |switch: &Switch<u32>, to| switch.waiting(from, (PortId(3), to));
+            let from = QueueId { port: PortId(0), class };
+            let to = |class| QueueId { port: PortId(3), class };
+            let waits_for = |switch: &Switch<u32>, class| switch.waiting(from, to(class));
             assert_eq!(waits_for(&switch, leaving), Bytes::kb(1));
             assert_eq!(waits_for(&switch, class), Bytes::ZERO);
             assert_eq!(switch.queued(PortId(3)), Bytes::kb(1));
@@ -249,17 +252,17 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
 fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in() {
     for discipline in Discipline::ALL {
         let mut switch = switch_with(discipline, Scheduler::Strict, true);
-        change(&mut switch, (0, 3), 1, (Class(0), Class(1)));
-        let holder = Some((PortId(3), Class(1)));
+        change(&mut switch, 0, 3, 1, Class(0), Class(1));
+        let holder = Some(QueueId { port: PortId(3), class: Class(1) });
         assert_eq!(switch.holder(PortId(0), Class(0)), holder, "it waits");
         assert_eq!(send(&mut switch, 3), Some(1));
         assert_eq!(switch.holder(PortId(0), Class(0)), holder, "it leaves");
         switch.handle_transmitted(NOW, PortId(3));
         assert_eq!(switch.holder(PortId(0), Class(0)), None);
         // As much in both: the lower one.
-        change(&mut switch, (0, 3), 2, (Class(0), Class(1)));
-        change(&mut switch, (0, 3), 3, (Class(0), Class(0)));
-        let holder = Some((PortId(3), Class(0)));
+        change(&mut switch, 0, 3, 2, Class(0), Class(1));
+        change(&mut switch, 0, 3, 3, Class(0), Class(0));
+        let holder = Some(QueueId { port: PortId(3), class: Class(0) });
         assert_eq!(switch.holder(PortId(0), Class(0)), holder);
     }
 }
@@ -269,10 +272,10 @@ fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
     for discipline in Discipline::ALL {
         let mut switch = switch_with(discipline, Scheduler::Strict, true);
         for packet in [1, 2] {
-            change(&mut switch, (0, 3), packet, (Class(0), Class(1)));
+            change(&mut switch, 0, 3, packet, Class(0), Class(1));
         }
         for packet in [3, 4] {
-            change(&mut switch, (0, 3), packet, (Class(1), Class(1)));
+            change(&mut switch, 0, 3, packet, Class(1), Class(1));
         }
         assert_eq!(switch.backlog(PortId(3), Class(1)), 4);
         let expected = match discipline {
@@ -293,9 +296,9 @@ fn a_stopped_class_blocks_what_came_in_its_class_only_in_an_input_queue() {
     for discipline in Discipline::ALL {
         let mut switch = switch_with(discipline, Scheduler::Strict, true);
         pause(&mut switch, 3, 100);
-        change(&mut switch, (0, 3), 1, (Class(1), Class(0)));
-        change(&mut switch, (0, 3), 2, (Class(1), Class(1)));
-        change(&mut switch, (0, 3), 3, (Class(0), Class(1)));
+        change(&mut switch, 0, 3, 1, Class(1), Class(0));
+        change(&mut switch, 0, 3, 2, Class(1), Class(1));
+        change(&mut switch, 0, 3, 3, Class(0), Class(1));
         let expected: &[u32] = match discipline {
             Discipline::InputQueued => &[3],
             _ => &[2, 3],
@@ -326,8 +329,8 @@ fn a_random_scheduler_serves_all_and_can_be_repeated() {
             let mut switch = switch_with(discipline, Scheduler::Random, false);
             for packet in 0..8 {
                 for ingress in 0..3 {
-                    arrive_in(&mut switch, (ingress, 3), packet, Class(0));
-                    arrive_in(&mut switch, (ingress, 3), 100 + packet, Class(1));
+                    arrive_in(&mut switch, ingress, 3, packet, Class(0));
+                    arrive_in(&mut switch, ingress, 3, 100 + packet, Class(1));
                 }
             }
             send_all(&mut switch, 3)

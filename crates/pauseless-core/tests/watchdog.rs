@@ -49,7 +49,7 @@ fn watched(discipline: Discipline, action: Action) -> Switch<u32> {
     switch
 }
 
-fn arrive(switch: &mut Switch<u32>, at: Time, (ingress, egress): (u16, PortId), packet: u32) {
+fn arrive(switch: &mut Switch<u32>, at: Time, ingress: u16, egress: PortId, packet: u32) {
     let arrival = Arrival { packet, size: Bytes::kb(1), class: CLASS, egress, leaving: CLASS };
     let arrived = switch.handle_arrival(at, PortId(ingress), arrival);
     arrived.expect("there is room");
@@ -79,9 +79,9 @@ fn a_drained_queue_is_empty_and_upstream_hears_a_resume() {
         let mut switch = switch(discipline);
         pause(&mut switch, us(0), pfc::QUANTA_MAX);
         for packet in 0..12 {
-            arrive(&mut switch, us(0), (0, EGRESS), packet);
+            arrive(&mut switch, us(0), 0, EGRESS, packet);
         }
-        arrive(&mut switch, us(0), (1, EGRESS), 12);
+        arrive(&mut switch, us(0), 1, EGRESS, 12);
         let paused = send(&mut switch, us(0), PortId(0));
         let expected = |quanta| {
             let signal = Signal::Pause { quanta };
@@ -110,7 +110,7 @@ fn in_an_input_queued_switch_only_heads_are_dropped() {
     let mut switch = switch(Discipline::InputQueued);
     pause(&mut switch, us(0), pfc::QUANTA_MAX);
     for (packet, egress) in [EGRESS, EGRESS, PortId(2), EGRESS].into_iter().enumerate() {
-        arrive(&mut switch, us(0), (0, egress), packet as u32);
+        arrive(&mut switch, us(0), 0, egress, packet as u32);
     }
     let next = |switch: &mut Switch<u32>| {
         let dropped = switch.drain(us(0), EGRESS, CLASS)?;
@@ -128,8 +128,8 @@ fn a_storm_is_dropped_after_the_detection_time_until_pauses_cease() {
         let mut switch = watched(discipline, Action::Drop);
         pause(&mut switch, us(10), pfc::QUANTA_MAX);
         assert_eq!(switch.poll_timeout(EGRESS), Time::MAX, "nothing waits");
-        arrive(&mut switch, us(20), (0, EGRESS), 1);
-        arrive(&mut switch, us(30), (1, EGRESS), 2);
+        arrive(&mut switch, us(20), 0, EGRESS, 1);
+        arrive(&mut switch, us(30), 1, EGRESS, 2);
         // A refresh is the same pause.
         pause(&mut switch, us(40), pfc::QUANTA_MAX);
         assert_eq!(switch.poll_transmit(us(40), EGRESS), None);
@@ -144,13 +144,13 @@ fn a_storm_is_dropped_after_the_detection_time_until_pauses_cease() {
         // What comes is dropped, although the pause is over.
         pause(&mut switch, us(130), pfc::QUANTA_MAX);
         pause(&mut switch, us(140), 0);
-        arrive(&mut switch, us(150), (2, EGRESS), 3);
+        arrive(&mut switch, us(150), 2, EGRESS, 3);
         assert_eq!(dropped(&mut switch, us(150)), [3]);
         assert_eq!(send(&mut switch, us(150), EGRESS), None);
         assert_eq!(switch.poll_timeout(EGRESS), us(180), "after the last PAUSE");
         switch.handle_timeout(us(180), EGRESS);
         assert_eq!(switch.poll_watchdog(), Some(notice(false)));
-        arrive(&mut switch, us(190), (2, EGRESS), 4);
+        arrive(&mut switch, us(190), 2, EGRESS, 4);
         assert_eq!(dropped(&mut switch, us(190)), []);
         let sent = send(&mut switch, us(190), EGRESS);
         assert!(matches!(sent, Some(Transmit::Data { packet: 4, .. })));
@@ -160,7 +160,7 @@ fn a_storm_is_dropped_after_the_detection_time_until_pauses_cease() {
 #[test]
 fn a_queue_that_forwards_ignores_the_pause_and_obeys_again_later() {
     let mut switch = watched(Discipline::OutputQueued, Action::Forward);
-    arrive(&mut switch, us(0), (0, EGRESS), 1);
+    arrive(&mut switch, us(0), 0, EGRESS, 1);
     pause(&mut switch, us(0), pfc::QUANTA_MAX);
     assert_eq!(send(&mut switch, us(99), EGRESS), None);
     switch.handle_timeout(us(100), EGRESS);
@@ -169,7 +169,7 @@ fn a_queue_that_forwards_ignores_the_pause_and_obeys_again_later() {
     assert_eq!(switch.blocked(us(100), EGRESS, CLASS), None);
     switch.handle_timeout(us(150), EGRESS);
     // Still paused by a PAUSE of long ago.
-    arrive(&mut switch, us(160), (0, EGRESS), 2);
+    arrive(&mut switch, us(160), 0, EGRESS, 2);
     assert_eq!(send(&mut switch, us(160), EGRESS), None);
     assert_eq!(switch.poll_timeout(EGRESS), us(260));
 }
@@ -177,7 +177,7 @@ fn a_queue_that_forwards_ignores_the_pause_and_obeys_again_later() {
 #[test]
 fn an_alert_changes_nothing() {
     let mut switch = watched(Discipline::OutputQueued, Action::Alert);
-    arrive(&mut switch, us(0), (0, EGRESS), 1);
+    arrive(&mut switch, us(0), 0, EGRESS, 1);
     pause(&mut switch, us(0), pfc::QUANTA_MAX);
     switch.handle_timeout(us(100), EGRESS);
     assert!(switch.poll_watchdog().is_some_and(|notice| notice.is_storm));
@@ -188,8 +188,8 @@ fn an_alert_changes_nothing() {
 #[test]
 fn a_queue_that_moves_is_in_no_storm() {
     let mut switch = watched(Discipline::OutputQueued, Action::Drop);
-    arrive(&mut switch, us(0), (0, EGRESS), 1);
-    arrive(&mut switch, us(0), (0, EGRESS), 2);
+    arrive(&mut switch, us(0), 0, EGRESS, 1);
+    arrive(&mut switch, us(0), 0, EGRESS, 2);
     pause(&mut switch, us(0), pfc::QUANTA_MAX);
     pause(&mut switch, us(90), 0);
     assert!(send(&mut switch, us(90), EGRESS).is_some());
@@ -212,7 +212,7 @@ fn polled_storms_begin_and_end_at_multiples_of_the_interval() {
         poll: Span::us(40),
         action: Action::Drop,
     });
-    arrive(&mut switch, us(5), (0, EGRESS), 1);
+    arrive(&mut switch, us(5), 0, EGRESS, 1);
     pause(&mut switch, us(10), pfc::QUANTA_MAX);
     assert_eq!(send(&mut switch, us(10), EGRESS), None);
     assert_eq!(switch.poll_timeout(EGRESS), us(120), "110 us, rounded up");

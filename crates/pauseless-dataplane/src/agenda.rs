@@ -1,34 +1,34 @@
-//! When a node has to do what: per port the end of the frame on its line and a timeout.
+//! The pending tasks of a node: per port the end of the frame on its line and a timeout.
 
 use pauseless_core::id::PortId;
 use pauseless_core::unit::{Span, Time};
 
-/// What is to be done. At equal times in this order, as in the simulator.
+/// The tasks of a node. At equal times they are done in this order, as in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Task {
     /// The last bit of the frame on the line of a port has left.
     Left(PortId),
-    /// A port wants to be called.
+    /// A port has a timeout.
     Timeout(PortId),
-    /// A flow starts.
+    /// A flow starts to send.
     Start,
-    /// Time to take a sample.
+    /// A sample is to be taken.
     Sample,
 }
 
-/// How soon a port that its link holds up is tried again.
+/// After how long a port whose link has refused a frame is tried again.
 const RETRY: Span = Span::us(50);
 
-/// The pending tasks of a node. Ports are few, so it is searched from end to end.
+/// The pending tasks of a node. It has few ports, so all are searched.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
     ports: Vec<Pending>,
     pub start: Time,
     pub sample: Time,
-    /// Nothing happens before this: the time of what was handled last.
+    /// The time of the last task: nothing happens before it.
     now: Time,
     has_begun: bool,
-    /// When links were last given what they had refused.
+    /// When links were last offered what they had refused.
     tried: Time,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct Agenda {
 struct Pending {
     left: Time,
     timeout: Time,
-    /// Its link did not take the frame whose time has come.
+    /// Whether its link did not take the frame that has left the line.
     is_refused: bool,
-    /// Its link has frames in line that the kernel does not take.
+    /// Whether its link has queued frames that the kernel does not take.
     is_stuck: bool,
 }
 
@@ -46,7 +46,7 @@ impl Pending {
     const NONE: Pending =
         Pending { left: Time::MAX, timeout: Time::MAX, is_refused: false, is_stuck: false };
 
-    /// When the next frame leaves, if it can.
+    /// When the next frame leaves the line, if its link can take it.
     fn leaves(&self) -> Time {
         if self.is_refused || self.is_stuck { Time::MAX } else { self.left }
     }
@@ -64,7 +64,8 @@ impl Agenda {
         }
     }
 
-    /// A frame is on the line of `port` until `left`; [`Time::MAX`] when the line is free.
+    /// Sets the instant at which the frame on the line of `port` has left; [`Time::MAX`] when the
+    /// line is free.
     pub(crate) fn set_left(&mut self, port: PortId, left: Time) {
         self.ports[port.index()].left = left;
     }
@@ -73,7 +74,7 @@ impl Agenda {
         self.ports[port.index()].timeout = timeout;
     }
 
-    /// At `now` links may take what they have refused.
+    /// Lets links be offered again, at `now`, what they have refused.
     pub(crate) fn retry(&mut self, now: Time) {
         self.tried = now;
         for port in &mut self.ports {
@@ -81,7 +82,8 @@ impl Agenda {
         }
     }
 
-    /// The link of `port` did not take a frame; it is offered again after [`Agenda::retry`].
+    /// Records that the link of `port` did not take a frame; it is offered again after
+    /// [`Agenda::retry`].
     pub(crate) fn refuse(&mut self, port: PortId) {
         self.ports[port.index()].is_refused = true;
     }
@@ -97,8 +99,8 @@ impl Agenda {
 
     /// The next task and its time.
     fn first(&self) -> (Time, Task) {
-        // In the order of tasks, so that at equal times the first one stays. Two variables, since the
-        // processor stalls on a pair that is compared as one.
+        // In the order of tasks, so that at equal times the first one wins. Two variables, since
+        // the processor stalls on a pair that is compared as one.
         let (mut first, mut next) = (Time::MAX, Task::Sample);
         let ports = || (0..).map(PortId).zip(&self.ports);
         for (port, pending) in ports() {
@@ -127,14 +129,14 @@ impl Agenda {
         }
         let floor = due.max(horizon.min(now));
         let time = self.now.max(floor);
-        // To look at something changes nothing.
+        // A sample changes nothing.
         if task != Task::Sample {
             self.now = time;
         }
         Some(Due { task, due, floor, time, now })
     }
 
-    /// The node is there from `now` on: it has nothing to catch up with that was due before.
+    /// Starts the node at `now`: it does not catch up with tasks that were due before.
     pub(crate) fn begin(&mut self, now: Time) {
         if !self.has_begun {
             self.has_begun = true;
@@ -142,13 +144,13 @@ impl Agenda {
         }
     }
 
-    /// Something comes in at `now`; the instant at which it happens.
+    /// The instant at which a frame that has come in at `now` is handled.
     pub(crate) fn arrive(&mut self, now: Time) -> Time {
         self.now = self.now.max(now);
         self.now
     }
 
-    /// When there is something to do; [`Time::MAX`] for never.
+    /// When the next task is due; [`Time::MAX`] for never.
     pub(crate) fn poll_timeout(&self) -> Time {
         let is_held_up = |port: &Pending| port.is_stuck || port.is_refused;
         let (first, _) = self.first();
@@ -160,17 +162,17 @@ impl Agenda {
     }
 }
 
-/// A task whose time has come.
+/// A task that is due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     pub task: Task,
     /// When it should have happened.
     pub due: Time,
-    /// When it would have happened if nothing else had since.
+    /// When it could have happened at the earliest, after everything before it.
     pub floor: Time,
-    /// When it happens.
+    /// When the node handles it, by its clock.
     pub time: Time,
-    /// When somebody comes to do it.
+    /// When the node gets to it, by the time of the round.
     pub now: Time,
 }
 

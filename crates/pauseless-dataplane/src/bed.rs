@@ -21,9 +21,9 @@ use crate::report::NodeReport;
 use crate::store::Slot;
 use crate::switch::SwitchNode;
 
-/// A node and where its wires lead.
+/// A node and the far ends of its wires.
 pub struct BedNode {
-    /// The node.
+    /// The switch or host itself.
     pub machine: Machine,
     /// The far end of each port.
     pub peers: Vec<(NodeId, PortId)>,
@@ -32,18 +32,18 @@ pub struct BedNode {
 /// A switch or a host.
 #[expect(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub enum Machine {
-    /// A switch.
+    /// A switch that forwards frames.
     Switch(SwitchNode),
-    /// A host.
+    /// A host that sends and receives.
     Host(HostNode),
 }
 
 /// A deadlock and how it ended, if it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// What was found.
+    /// The queues and flows that are in it.
     pub deadlock: Deadlock,
-    /// When a queue of its cycle could move again.
+    /// When a queue of its cycle could move again, if it did.
     pub broken: Option<Time>,
 }
 
@@ -56,35 +56,35 @@ impl Episode {
 /// A network of nodes in one thread. See the [module](self).
 pub struct Bed {
     nodes: Vec<BedNode>,
-    /// The number of each node's first port among those of all.
+    /// The index of each node's first port among those of all nodes.
     starts: Vec<usize>,
     port_count: usize,
     class_count: usize,
     pace: Pace,
     clock: Clock,
     now: Time,
-    /// The longest time that a control frame takes on any line.
+    /// The longest transmission time of a control frame on any line.
     control_span: Span,
     detector: Option<Detector>,
-    /// All deadlocks; no more than one unless watchdogs break them.
+    /// All deadlocks; at most one unless watchdogs break them.
     episodes: Vec<Episode>,
     is_watching: bool,
-    /// What is on the wires, one element per direction.
+    /// The frames on the wires, one element per direction.
     departures: Vec<Departures>,
-    /// Frames that were sent and never came.
+    /// The number of frames that were sent and never arrived.
     vanished: u64,
-    /// The first port that sent one that never came.
+    /// The first port whose frame never arrived.
     vanished_from: Option<(NodeId, PortId)>,
 }
 
-/// How long a frame may be on a wire that has no length before it counts as lost, on the wall.
+/// How long a frame may take on a wire before it counts as lost, in real time.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The same once a wire has swallowed one: a network that is broken is not waited for at every tick.
+/// The same once a wire has lost one: a broken network is not waited for at every tick.
 const PATIENCE_LOST: Duration = Duration::from_millis(1);
 
 impl Bed {
-    /// A network at time zero. With an elastic pace, its tick is the step of the lockstep; with the real
-    /// one nobody waits for anybody.
+    /// A network at time zero. With an elastic pace, its tick is the step of the lockstep; in real
+    /// time no node waits for another.
     pub fn new(nodes: Vec<BedNode>, pace: Pace) -> Bed {
         let mut starts = Vec::new();
         let mut port_count = 0;
@@ -127,7 +127,7 @@ impl Bed {
         bed
     }
 
-    /// Lets every node know when the frames that come to it left their sender.
+    /// Lets every node know when the frames that arrive at it left their sender.
     fn connect(&mut self) {
         for index in 0..self.nodes.len() {
             for port in 0..self.nodes[index].peers.len() {
@@ -161,17 +161,17 @@ impl Bed {
         &self.episodes
     }
 
-    /// Frames that a wire has swallowed.
+    /// The number of frames that wires have lost.
     pub fn vanished(&self) -> u64 {
         self.vanished
     }
 
-    /// The first port that sent a frame that a wire has swallowed.
+    /// The first port whose frame a wire has lost.
     pub fn vanished_from(&self) -> Option<(NodeId, PortId)> {
         self.vanished_from
     }
 
-    /// What every node has to say, in the order of the nodes.
+    /// The reports of all nodes, in their order.
     pub fn reports(&mut self) -> Vec<NodeReport> {
         let now = self.now;
         let nodes = self.nodes.iter_mut();
@@ -182,7 +182,7 @@ impl Bed {
         reports.collect()
     }
 
-    /// What nodes want a human to know, each with the node's name.
+    /// The messages of nodes for the user, each with the node's name.
     pub fn take_messages(&mut self) -> Vec<String> {
         let nodes = self.nodes.iter_mut();
         let messages = nodes.flat_map(|node| match &mut node.machine {
@@ -192,7 +192,7 @@ impl Bed {
         messages.collect()
     }
 
-    /// Whether no host has anything to send any more, none of it is under way, and no port is held back.
+    /// Whether no host has anything left to send, no frame is on its way, and no port is held back.
     pub fn is_done(&self) -> bool {
         let now = self.now;
         self.nodes.iter().all(|node| match &node.machine {
@@ -205,17 +205,17 @@ impl Bed {
         })
     }
 
-    /// The nodes, for those who only look.
+    /// The nodes, to read their state.
     pub fn nodes(&self) -> impl Iterator<Item = &Machine> {
         self.nodes.iter().map(|node| &node.machine)
     }
 
-    /// The nodes, for those who want to look at more than a report.
+    /// The nodes, to read or change their state.
     pub fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Machine> {
         self.nodes.iter_mut().map(|node| &mut node.machine)
     }
 
-    /// Goes on by one tick, or to what the wall's clock says.
+    /// Advances by one tick, or to the present real time.
     pub fn step(&mut self) {
         self.now = match self.pace {
             Pace::Real => self.clock.look(),
@@ -235,7 +235,7 @@ impl Bed {
         self.look();
     }
 
-    /// Everybody hands over what they have sent and takes what has come.
+    /// Lets every node hand over what it has sent and take what has arrived.
     fn exchange(&mut self) {
         let now = self.now;
         for node in &mut self.nodes {
@@ -276,7 +276,7 @@ impl Bed {
         self.departures.iter().map(Departures::len).sum()
     }
 
-    /// Remembers where the first frame was sent that never came.
+    /// Records which port sent the first frame that never arrived.
     #[cold]
     fn note_vanished(&mut self) {
         let index = self.departures.iter().position(|wire| wire.len() > 0);
@@ -288,24 +288,26 @@ impl Bed {
         self.vanished_from = self.vanished_from.or(from);
     }
 
-    /// Looks for deadlocks, and for movement in those that were found.
+    /// Looks for deadlocks, and for movement in known ones.
     fn look(&mut self) {
         if self.episodes.iter().any(|it| it.broken.is_none()) {
             self.close_episodes();
         }
-        // Nothing ends a deadlock but a watchdog.
+        // Only a watchdog ends a deadlock.
         let is_wanted = self.episodes.is_empty() || self.is_watching;
         if !is_wanted || !self.is_any_stopped() {
             return;
         }
-        let mut detector = self.detector.take().expect("it is put back");
+        let mut detector =
+            self.detector.take().expect("the detector is put back after each search");
         if let Some(deadlock) = self.find_deadlock(&mut detector) {
             self.episodes.push(Episode { deadlock, broken: None });
         }
         self.detector = Some(detector);
     }
 
-    /// A deadlock that shares no queue with the cycle of a known one, which would be the same, grown.
+    /// A deadlock that shares no queue with the cycle of a known one, which would be that one,
+    /// grown.
     fn find_deadlock(&self, detector: &mut Detector) -> Option<Deadlock> {
         let is_known = |queue: &EgressQueue| self.episodes.iter().any(|it| it.is_open_on(queue));
         self.egress_queues()
@@ -314,7 +316,7 @@ impl Bed {
             .find(|deadlock| !deadlock.cycle.iter().any(is_known))
     }
 
-    /// A deadlock is broken when a queue of its cycle does not wait any more.
+    /// Closes deadlocks of which a queue of the cycle does not wait any more.
     #[cold]
     fn close_episodes(&mut self) {
         let mut episodes = std::mem::take(&mut self.episodes);
@@ -347,7 +349,8 @@ fn is_free(now: Time, port: &Port) -> bool {
     })
 }
 
-/// What the deadlock detector sees. In lockstep no frame is between two nodes when it looks.
+/// The network as the deadlock detector sees it. In lockstep no frame is between two nodes when it
+/// looks.
 impl Network for Bed {
     type Packet = Slot;
 
@@ -395,8 +398,8 @@ impl Network for Bed {
         }
     }
 
-    /// A message is said when its frame starts. In lockstep it is heard in the tick that its frame ends
-    /// in, or it has vanished.
+    /// The instant before which every message has arrived: one is sent when its frame starts, and
+    /// in lockstep it arrives in the tick in which its frame ends, or is lost.
     fn settled(&self, now: Time) -> Time {
         match self.pace {
             Pace::Real => Time::ZERO,

@@ -1,4 +1,4 @@
-//! What time it is for a node.
+//! The clock of a node.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,15 @@ use pauseless_core::unit::{Span, Time};
 /// How the time of a node passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// As on the wall.
+    /// As in real time.
     Real,
-    /// As on the wall, but by no more than this from one look to the next: a machine that stalls slows
-    /// the experiment down and never breaks it.
+    /// As in real time, but at most this much from one reading to the next: a machine that stalls
+    /// slows the experiment down and never breaks it.
     Elastic(Span),
 }
 
 impl Pace {
-    /// The tick of an elastic clock if nobody says otherwise.
+    /// The default tick of an elastic clock.
     pub const TICK: Span = Span::us(20);
 }
 
@@ -23,26 +23,26 @@ impl Pace {
 #[derive(Clone, Debug)]
 pub struct Clock {
     pace: Pace,
-    /// The instant that is [`Time::ZERO`] plus what was left out.
+    /// The real time of the last reading.
     last: Instant,
     now: Time,
     stalled: Span,
 }
 
-/// Shows the time of a clock of [`Pace::Real`] that has started at `start`, without being its owner.
+/// Reads a clock of [`Pace::Real`] that has started at `start`, without owning it.
 pub fn watch(start: Instant) -> impl Fn() -> Time + Send {
     move || Time::ZERO + span(start.elapsed())
 }
 
-/// As much of it as there is time for.
+/// The duration as a span, as far as it fits.
 fn span(passed: Duration) -> Span {
     let ps = passed.as_nanos().saturating_mul(1_000);
     Span::ps(ps.min(u128::from(u64::MAX)) as u64)
 }
 
 impl Clock {
-    /// When time ends: it is counted in picoseconds, and what is planned must fit behind it. Whoever drives
-    /// a node stops it by then.
+    /// The end of time: it is counted in picoseconds, and later tasks must fit behind it. The
+    /// driver stops a node by then.
     pub const END: Time = Time::from_ps(200 * 86_400 * 1_000_000_000_000);
 
     /// A clock that shows zero at `start`, which may lie ahead: until then it shows zero.
@@ -50,7 +50,7 @@ impl Clock {
         Clock { pace, last: start, now: Time::ZERO, stalled: Span::ZERO }
     }
 
-    /// Looks at the wall and says what time it is.
+    /// Reads the real time and says what time it is for the node.
     pub fn look(&mut self) -> Time {
         let wall = Instant::now();
         let passed = wall.saturating_duration_since(self.last);
@@ -60,7 +60,7 @@ impl Clock {
         self.pass(span(passed))
     }
 
-    /// How much of the wall's time was left out because the machine stalled.
+    /// The real time that was left out because the machine stalled.
     pub fn stalled(&self) -> Span {
         self.stalled
     }

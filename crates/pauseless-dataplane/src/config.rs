@@ -1,4 +1,4 @@
-//! What a node needs to know, validated by whoever builds it.
+//! The configuration of a node, validated by the code that builds it.
 
 use pauseless_core::congestion::{AnyNotificationPoint, AnyReactionPoint};
 use pauseless_core::host::Duty;
@@ -11,16 +11,16 @@ use pauseless_core::wire::{Envelope, MacAddress};
 /// What switches and hosts have in common.
 #[derive(Clone, Debug)]
 pub struct Common {
-    /// Its name, for messages.
+    /// The name of the node, for messages.
     pub name: String,
-    /// The address of each port, which its control frames come from.
+    /// The address of each port, the source of its control frames.
     pub addresses: Vec<MacAddress>,
-    /// The name of what is at the far end of each port, for messages.
+    /// The name of the node at the far end of each port, for messages.
     pub neighbours: Vec<String>,
-    /// What control frames travel in.
+    /// How control frames are encapsulated.
     pub envelope: Envelope,
-    /// How far behind the clock a port may be and still catch up, sending faster than its line until it
-    /// has. A longer stall is line capacity that is lost for good.
+    /// How far behind the clock a port may be and still catch up by sending faster than its line.
+    /// What a longer stall has cost is lost for good.
     pub slack: Span,
     /// The time between two samples of its ports and flows; [`Span::ZERO`] records nothing.
     pub resolution: Span,
@@ -29,22 +29,22 @@ pub struct Common {
 /// A switch on real frames.
 #[derive(Clone, Debug)]
 pub struct SwitchNodeConfig {
-    /// Name, addresses, envelope.
+    /// What every kind of node has: name, addresses, envelope.
     pub common: Common,
     /// The switch of the core.
     pub switch: SwitchConfig,
-    /// Where frames go, by their destination address; others are dropped and counted.
+    /// The egress port of each destination address; frames to others are dropped and counted.
     pub forwarding: Vec<(MacAddress, PortId)>,
-    /// Looks for pause storms.
+    /// The parameters of the watchdogs, if there are any.
     pub watchdog: Option<watchdog::Config>,
 }
 
 /// A host on real frames.
 #[derive(Clone, Debug)]
 pub struct HostNodeConfig {
-    /// Name, address, envelope.
+    /// What every kind of node has: name, address, envelope.
     pub common: Common,
-    /// Its port.
+    /// The only port of the host.
     pub port: PortConfig,
     /// The flows that it sends.
     pub sends: Vec<SentFlow>,
@@ -55,43 +55,43 @@ pub struct HostNodeConfig {
 /// A flow at its source.
 #[derive(Clone, Debug)]
 pub struct SentFlow {
-    /// Its number, in the queue pair of its packets.
+    /// The number of the flow, in the queue pair of its packets.
     pub flow: FlowId,
-    /// Its name, for reports.
+    /// The name of the flow, for reports.
     pub name: String,
-    /// Where its data goes.
+    /// The destination address of its data.
     pub target: MacAddress,
-    /// Its class.
+    /// The class of its packets.
     pub class: Class,
     /// Frame bytes of a full packet, FCS included.
     pub packet: Bytes,
-    /// Frames start no closer together than this allows.
+    /// The pace of the flow: frames start no closer together than this rate allows.
     pub pace: Rate,
     /// Frame bytes to be sent; [`Bytes::MAX`] for a flow without end.
     pub size: Bytes,
-    /// When it starts.
+    /// When the flow starts.
     pub start: Time,
     /// When it stops although it is not finished.
     pub stop: Time,
-    /// When it is silent by itself.
+    /// The on-off pattern of the application.
     pub duty: Duty,
-    /// What congestion control makes of it.
+    /// The congestion control's part at the source.
     pub control: AnyReactionPoint,
 }
 
 /// A flow at its target.
 #[derive(Clone, Debug)]
 pub struct ReceivedFlow {
-    /// Its number.
+    /// The number of the flow, in the queue pair of its packets.
     pub flow: FlowId,
-    /// Its name, for reports.
+    /// The name of the flow, for reports.
     pub name: String,
-    /// The address that its data comes to.
+    /// The destination address of its data.
     pub address: MacAddress,
-    /// Where answers to its source go.
+    /// The destination address of feedback to its source.
     pub answers_to: MacAddress,
-    /// The class of the answers.
+    /// The class of that feedback.
     pub answer_class: Class,
-    /// What congestion control makes of its packets.
+    /// The congestion control's part at the target.
     pub point: AnyNotificationPoint,
 }

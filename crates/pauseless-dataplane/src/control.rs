@@ -10,12 +10,12 @@ use pauseless_core::wire::control::{self, Header, LEN};
 use crate::report::PortCounters;
 use crate::station::{Complaint, Station};
 
-/// What both ends of the link of a port run, per class.
+/// The flow control of both ends of the link of a port, per class.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
     /// The scheme of the far end, whose messages come in.
     far: Box<[FlowControl]>,
-    /// How wide the credits are that go out.
+    /// The width of the credits that go out.
     counters: Box<[Counters]>,
 }
 
@@ -46,11 +46,12 @@ pub(crate) struct ControlFrame {
 impl ControlFrame {
     pub(crate) fn new(
         station: &Station,
-        (port, ends): (PortId, &Ends),
+        port: PortId,
+        ends: &Ends,
         control: Control,
     ) -> ControlFrame {
         let header =
-            Header { envelope: station.envelope, source: station.desks[port.index()].address };
+            Header { envelope: station.envelope, source: station.ports[port.index()].address };
         let mut bytes = [0; LEN];
         let counters = ends.counters[control.class.index()];
         let written = header.emit(&mut bytes, control, counters);
@@ -62,18 +63,19 @@ impl ControlFrame {
         &self.bytes
     }
 
-    /// It has left.
+    /// Counts the frame, which has left.
     pub(crate) fn count(&self, counters: &mut PortCounters) {
         counters.control_sent += 1;
         counters.pauses_sent += u64::from(self.is_pause);
     }
 }
 
-/// The messages in a control frame that has come in by a port, at most one per class. What is not
-/// for us is counted.
+/// Reads a control frame that has arrived at a port: at most one message per class. Messages of
+/// other schemes are counted.
 pub(crate) fn read(
     station: &mut Station,
-    (port, ends): (PortId, &Ends),
+    port: PortId,
+    ends: &Ends,
     frame: &[u8],
 ) -> impl Iterator<Item = Control> + use<> {
     let mut controls = [None; Class::COUNT_MAX];
@@ -104,7 +106,7 @@ pub(crate) fn read(
     controls.into_iter().flatten()
 }
 
-/// Whether a message tells its receiver to stop.
+/// Whether a message stops its receiver.
 pub(crate) fn is_pause(control: Control) -> bool {
     matches!(control.signal, Signal::Pause { quanta } if quanta > 0)
 }

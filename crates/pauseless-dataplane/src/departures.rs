@@ -1,4 +1,4 @@
-//! When frames should have left, told by the node that sends them to the one that receives them.
+//! The instants at which frames should have left, shared by the sending and the receiving node.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pauseless_core::unit::Time;
 
-/// If the far end does not take them, no more than so many are kept.
+/// The most departures that are kept if the far end does not take them.
 const KEPT_MAX: usize = 65_536;
 
-/// As much of a frame tells it from others: all headers and the number of a packet.
+/// The bytes that identify a frame: all headers and the number of a packet.
 const TOLD_BY: usize = 96;
 
 /// The instants at which the frames of one direction of a wire should have left, oldest first. Both
@@ -21,7 +21,7 @@ pub struct Departures(Arc<Mutex<VecDeque<Departure>>>);
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     time: Time,
-    /// What the frame is known by.
+    /// The hash that identifies the frame.
     key: u64,
 }
 
@@ -35,26 +35,26 @@ impl Departures {
         sent.push_back(Departure { time, key });
     }
 
-    /// When `frame` should have left, if it was sent here.
+    /// When `frame` should have left, if it was sent on this wire.
     pub(crate) fn take(&self, frame: &[u8]) -> Option<Time> {
         let key = key(frame);
         let mut sent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The first one, unless something was lost.
+        // The first departure matches, unless a frame was lost.
         let place = sent.iter().position(|departure| departure.key == key)?;
         Some(sent.remove(place)?.time)
     }
 
-    /// Whether a frame has left and did not come yet.
+    /// Whether a frame has left and not arrived yet.
     pub fn is_waiting(&self) -> bool {
         self.len() > 0
     }
 
-    /// How many frames have left and did not come yet.
+    /// The number of frames that have left and not arrived yet.
     pub(crate) fn len(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Forgets frames that will not come.
+    /// Forgets the frames that will not arrive.
     pub(crate) fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,12 +1,12 @@
-//! Where frames go, by their destination address.
+//! Forwarding of frames by their destination address.
 
 use pauseless_core::id::PortId;
 use pauseless_core::wire::MacAddress;
 
-/// A static table. Nothing is learnt.
+/// A static forwarding table, without learning.
 #[derive(Clone, Debug)]
 pub(crate) struct Forwarding {
-    /// In the order of their addresses.
+    /// The entries in the order of their addresses.
     entries: Box<[(u64, PortId)]>,
 }
 

@@ -4,7 +4,7 @@ use pauseless_core::unit::Span;
 
 use crate::report::Quantiles;
 
-/// Into how many parts a power of two is cut, as a power of two: an error of at most one in 32.
+/// The number of buckets per power of two, as a power of two: an error of at most one in 32.
 const PART_BITS: u32 = 5;
 const PARTS: usize = 1 << PART_BITS;
 const BUCKETS: usize = (u64::BITS - PART_BITS + 1) as usize * PARTS;
@@ -24,14 +24,14 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts a time.
+    /// Counts one more time.
     pub fn add(&mut self, span: Span) {
         self.buckets[bucket(span.as_ps())] += 1;
         self.count += 1;
         self.max = self.max.max(span);
     }
 
-    /// Its quantiles, each at most one part in 32 too high. The maximum is exact.
+    /// The quantiles, each at most one part in 32 too high. The maximum is exact.
     pub fn quantiles(&self) -> Quantiles {
         Quantiles {
             count: self.count,
@@ -42,7 +42,7 @@ impl Histogram {
         }
     }
 
-    /// The time that `permille` of all do not exceed.
+    /// The time that `permille` of all times do not exceed.
     fn quantile(&self, permille: u64) -> Span {
         let wanted = (u128::from(self.count) * u128::from(permille)).div_ceil(1_000) as u64;
         let mut seen = 0;
@@ -56,7 +56,7 @@ impl Histogram {
     }
 }
 
-/// The bucket of a value: below [`PARTS`] the value itself, above its leading bits.
+/// The bucket of a value: below [`PARTS`] the value itself, above by its leading bits.
 fn bucket(value: u64) -> usize {
     let bits = u64::BITS - value.leading_zeros();
     match bits.checked_sub(PART_BITS + 1) {

@@ -42,22 +42,22 @@ pub struct HostNode {
     body: Body,
 }
 
-/// All but the link, which lends out frames while it is read.
+/// Everything but the link, which lends out frames while it is read.
 struct Body {
     station: Station,
     host: Host,
     ends: Ends,
     line: Rate,
-    /// What is on the emulated line, and the bytes of it if it is data.
+    /// The frame on the emulated line, and its bytes if it is data.
     on_line: OnLine,
     frame: Box<[u8; SLOT_BYTES]>,
-    /// Drawn when the host was made, so that targets see when another one is in its place.
+    /// A random number of this run, so that targets notice a restart.
     run: u32,
-    /// In the order of their numbers.
+    /// The flows that have started, in the order of their ids.
     sends: Vec<Sending>,
-    /// Flows that have not started, the first one last.
+    /// The flows that have not started, the first one last.
     waiting: Vec<SentFlow>,
-    /// In the order of their numbers.
+    /// The flows that end here, in the order of their ids.
     receives: Vec<Receiving>,
 }
 
@@ -93,7 +93,7 @@ impl HostNode {
             host.listen(Listener {
                 flow: flow.flow,
                 class: flow.answer_class,
-                // Nothing on the wire acknowledges anything.
+                // No acknowledgements are sent on real wires.
                 ack_every: 0,
                 point: flow.point.clone(),
                 transport: Transport::default(),
@@ -124,12 +124,12 @@ impl HostNode {
         }
     }
 
-    /// Its name.
+    /// The name of the host in the scenario.
     pub fn name(&self) -> &str {
         self.body.station.name()
     }
 
-    /// The host of the core, for those who only look.
+    /// The host of the core, to read its state.
     pub fn core(&self) -> &Host {
         &self.body.host
     }
@@ -139,34 +139,34 @@ impl HostNode {
         self.body.station.set_tap(tap);
     }
 
-    /// What the wall shows, since 1970, when the clock of the node is at zero: the stamps of frames
-    /// are counted from there, so that hosts with clocks of their own agree.
+    /// Sets the real time, since 1970, at which the clock of the node is zero: the timestamps of
+    /// frames are counted from there, so that hosts with clocks of their own agree.
     pub fn set_epoch(&mut self, epoch: Duration) {
         self.body.station.set_epoch(epoch);
     }
 
-    /// Shows what time it is by the node's clock whenever it is called. With this, what is late in the
-    /// midst of a round is known; without it, a round takes no time.
+    /// Sets a function that reads the node's clock. With it, delays within a round are measured;
+    /// without it, a round takes no time.
     pub fn set_watch(&mut self, watch: Box<dyn Fn() -> Time + Send>) {
         self.body.station.set_watch(watch);
     }
 
-    /// From now on notes when frames should have left, for the node at the far end.
+    /// Records from now on when frames should have left, for the node at the far end.
     pub fn departures(&mut self) -> Departures {
         self.body.station.departures(PORT)
     }
 
-    /// When the frames that come in should have left the node at the far end.
+    /// Sets the record of when incoming frames should have left the far end.
     pub fn set_arrivals(&mut self, departures: Departures) {
         self.body.station.set_arrivals(PORT, departures);
     }
 
-    /// What it has to say to people since the last call; each thing once.
+    /// The messages for the user since the last call, each sent once.
     pub fn take_messages(&mut self) -> Vec<String> {
         self.body.station.take_messages()
     }
 
-    /// The link, for those who want to wait for frames.
+    /// The link, to wait for frames.
     pub fn link(&self) -> &dyn Link {
         &*self.link
     }
@@ -183,7 +183,7 @@ impl HostNode {
             && body.sends.iter().all(is_over)
     }
 
-    /// Does what is due by `now`, each thing at its own instant: flows start, frames whose last bit
+    /// Does what is due by `now`, each task at its own instant: flows start, frames whose last bit
     /// has left are given to the link, and the next ones start.
     pub fn advance(&mut self, now: Time) {
         self.body.station.agenda.retry(now);
@@ -197,12 +197,12 @@ impl HostNode {
         }
     }
 
-    /// Hands over to the kernel what has left.
+    /// Hands over to the kernel the frames that have left.
     pub fn flush(&mut self) {
         self.body.station.flush(PORT, &mut *self.link);
     }
 
-    /// Takes what has come in: it arrives at `now`. How many frames that were.
+    /// Handles the frames that have come in, at `now`; returns their number.
     pub fn receive(&mut self, now: Time) -> usize {
         self.body.station.agenda.begin(now);
         let body = &mut self.body;
@@ -219,7 +219,7 @@ impl HostNode {
         self.body.station.agenda.poll_timeout()
     }
 
-    /// What it has seen and done, without its recordings.
+    /// The report of the host without its recordings.
     pub fn status(&mut self, now: Time) -> NodeReport {
         self.body.station.note_losses(PORT, &mut *self.link);
         let body = &self.body;
@@ -231,7 +231,7 @@ impl HostNode {
         report
     }
 
-    /// What it has seen and done.
+    /// The report of the host with its recordings.
     pub fn report(&mut self, now: Time) -> NodeReport {
         NodeReport { series: self.body.station.recorder.series().clone(), ..self.status(now) }
     }
@@ -239,7 +239,7 @@ impl HostNode {
 
 impl Body {
     fn on_start(&mut self, now: Time) {
-        let flow = self.waiting.pop().expect("a flow starts");
+        let flow = self.waiting.pop().expect("a start task has a waiting flow");
         let next = self.waiting.last();
         self.station.agenda.start = next.map_or(Time::MAX, |flow| flow.start);
         if flow.stop > now {
@@ -260,7 +260,7 @@ impl Body {
         }
     }
 
-    /// The last bit of what is on the line has left.
+    /// Handles the departure of the last bit of the frame on the line.
     fn on_left(&mut self, due: Due, link: &mut dyn Link) {
         let frame = match &self.on_line {
             OnLine::Nothing => unreachable!("a line that is free has no task"),
@@ -305,7 +305,7 @@ impl Body {
     }
 
     fn on_control(&mut self, now: Time, frame: &[u8]) {
-        for control in control::read(&mut self.station, (PORT, &self.ends), frame) {
+        for control in control::read(&mut self.station, PORT, &self.ends, frame) {
             let port = self.host.port();
             let is_stopped = control::is_stopped(port, now, control.class);
             let is_new = control::is_pause(control) && !is_stopped;
@@ -316,7 +316,7 @@ impl Body {
         }
     }
 
-    /// Any frame that is no control frame takes room in the ingress buffer until it was looked at.
+    /// Handles a frame that is no control frame: it takes ingress buffer until it was processed.
     fn on_packet(&mut self, now: Time, frame: &[u8]) {
         let size = frame_size(frame.len());
         let mut class = wire::class_of(frame);
@@ -346,12 +346,12 @@ impl Body {
     fn look_at(&mut self, now: Time, frame: &[u8], size: Bytes) {
         let packet = match roce::Packet::new(frame) {
             Ok(packet) => packet,
-            // Not RoCE at all, which may well be on the same wire.
+            // Other protocols may well be on the same wire.
             Err(_) => return self.refuse(frame),
         };
         let read = match packet.opcode() {
             roce::CONGESTION => Cnp::parse(&packet).map(|cnp| self.on_answer(now, frame, cnp)),
-            _ => Data::parse(&packet).map(|data| self.on_data(now, (frame, size), data)),
+            _ => Data::parse(&packet).map(|data| self.on_data(now, frame, size, data)),
         };
         if let Err(why) = read {
             self.refuse_malformed(why);
@@ -365,7 +365,7 @@ impl Body {
         self.host.handle_feedback(now, cnp.flow, cnp.feedback());
     }
 
-    fn on_data(&mut self, now: Time, (frame, size): (&[u8], Bytes), data: Data) {
+    fn on_data(&mut self, now: Time, frame: &[u8], size: Bytes, data: Data) {
         let now_ns = self.station.wall_ns(now);
         let receiving = find_receiving(&mut self.receives, data.flow);
         let receiving = receiving.filter(|it| it.flow.address == data.target);
@@ -391,7 +391,7 @@ impl Body {
         self.host.handle_data(now, data.flow, packet);
     }
 
-    /// A frame is none of ours.
+    /// Counts a frame that is for nobody here.
     fn refuse(&mut self, frame: &[u8]) {
         self.station.counters(PORT).unknown += 1;
         if let Some(address) = wire::destination(frame) {
@@ -412,7 +412,7 @@ impl Body {
         let (on_line, size) = match transmit {
             None => return,
             Some(Transmit::Control(control)) => {
-                let frame = ControlFrame::new(&self.station, (PORT, &self.ends), control);
+                let frame = ControlFrame::new(&self.station, PORT, &self.ends, control);
                 (OnLine::Control(frame), Control::SIZE)
             }
             Some(Transmit::Data { packet, size, .. }) => {
@@ -428,12 +428,12 @@ impl Body {
         self.station.agenda.set_left(PORT, left);
     }
 
-    /// Writes the next frame of a flow; how long it is.
+    /// Writes the next frame of a flow; returns its length.
     fn write_data(&mut self, now: Time, flow: FlowId, size: Bytes) -> usize {
         let stamp_ns = self.station.wall_ns(now);
-        let sending = find_sending(&mut self.sends, flow).expect("it was started here");
+        let sending = find_sending(&mut self.sends, flow).expect("a flow that sends has started");
         let data = Data {
-            source: self.station.desks[0].address,
+            source: self.station.ports[0].address,
             target: sending.flow.target,
             class: sending.flow.class,
             flow,
@@ -448,31 +448,32 @@ impl Body {
         length
     }
 
-    /// Writes an answer to the source of a flow; how long it is.
+    /// Writes a feedback packet to the source of a flow; returns its length.
     fn write_cnp(&mut self, flow: FlowId, feedback: Feedback) -> usize {
         let about = find_receiving(&mut self.receives, flow);
-        let about = &about.expect("it is listened to").flow;
+        let about = &about.expect("feedback is about a flow that ends here").flow;
         let fields = Cnp::fields(feedback);
-        let (rate_mbps, is_congested) = fields.expect("other answers are refused by the planner");
+        let (rate_mbps, is_congested) =
+            fields.expect("feedback without a frame is refused when a node is built");
         let cnp = Cnp {
-            source: self.station.desks[0].address,
+            source: self.station.ports[0].address,
             target: about.answers_to,
             class: about.answer_class,
             flow,
             rate_mbps,
             is_congested,
         };
-        let frame = self.frame.first_chunk_mut().expect("a slot is longer");
+        let frame = self.frame.first_chunk_mut().expect("the buffer is longer than a CNP");
         cnp.emit(frame);
         Cnp::LEN
     }
 
     fn on_sample(&mut self, now: Time) {
-        let Station { recorder, desks, agenda, .. } = &mut self.station;
+        let Station { recorder, ports, agenda, .. } = &mut self.station;
         agenda.sample = recorder.next(now);
         recorder.begin(now);
         let sampled =
-            Sampled { port: self.host.port(), counters: desks[0].counters, egress: Bytes::ZERO };
+            Sampled { port: self.host.port(), counters: ports[0].counters, egress: Bytes::ZERO };
         recorder.sample_port(0, now, &sampled);
         for (index, receiving) in self.receives.iter().enumerate() {
             recorder.sample_flow(index, receiving.report.bytes);
@@ -496,7 +497,7 @@ impl Body {
     }
 }
 
-/// The frame bytes of the shortest packet of a flow, which is the last one if it has one.
+/// The frame bytes of the shortest packet of a flow, which is the last one of a finite flow.
 fn shortest_packet(flow: &SentFlow) -> Bytes {
     let last = match flow.size {
         Bytes::MAX => 0,

@@ -1,4 +1,4 @@
-//! One end of a wire: where frames come from and where they go.
+//! One end of a wire, from which frames are received and to which they are sent.
 
 mod choose;
 mod mapping;
@@ -16,11 +16,12 @@ use std::time::Duration;
 /// A frame that has come in.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// From the destination address on, without the FCS; a VLAN tag is where it was on the wire.
+    /// The bytes from the destination address on, without the FCS; a VLAN tag is where it was on
+    /// the wire.
     pub bytes: &'a [u8],
-    /// Its length on the wire without the FCS: more than there are bytes if it was cut.
+    /// The length on the wire without the FCS; longer than `bytes` if the frame was cut.
     pub length: usize,
-    /// When the kernel saw it, since the epoch, if the kernel says.
+    /// When the kernel received it, since 1970, if the kernel says.
     pub stamp: Option<Duration>,
 }
 
@@ -30,22 +31,23 @@ pub struct Received<'a> {
 /// A link outlives failures of its interface: receiving and flushing are errors as long as it is down or
 /// gone, what is sent meanwhile is lost and counted, and then it works again.
 pub trait Link: Send {
-    /// Calls `take` with at most `most` frames that are there, and says how many they were. Never waits.
+    /// Calls `take` with at most `most` frames that have arrived; returns their number. Never
+    /// waits.
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize>;
 
-    /// Puts a frame in line to be sent; `false` if there is no room before the next [`Link::flush`].
+    /// Queues a frame to be sent; `false` if there is no room before the next [`Link::flush`].
     fn send(&mut self, frame: &[u8]) -> bool;
 
-    /// Hands over to the kernel what is in line. What it does not take now stays in line.
+    /// Hands the queued frames over to the kernel. Those that it does not take now stay queued.
     fn flush(&mut self) -> io::Result<()>;
 
-    /// How many frames are still in line after the last [`Link::flush`].
+    /// The number of frames still queued after the last [`Link::flush`].
     fn backlog(&self) -> usize;
 
-    /// What was lost so far without anybody having seen it.
+    /// The frames that were lost unseen so far.
     fn losses(&mut self) -> Losses;
 
-    /// Becomes readable when frames are there, for those who want to sleep.
+    /// A descriptor that becomes readable when frames have arrived.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
@@ -54,8 +56,8 @@ pub trait Link: Send {
 /// Frames that never reached a node or never left it, since the link was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Came in, but the ring to us was full, or was closed before we looked.
+    /// Frames that came in when the ring to us was full, or was closed before they were read.
     pub receive: u64,
-    /// Were refused for good when they were sent, as by an interface that is down.
+    /// Frames that were refused for good when they were sent, as by an interface that is down.
     pub send: u64,
 }

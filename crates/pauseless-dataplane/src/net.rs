@@ -24,14 +24,14 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::thread;
 
-/// A network namespace.
+/// A network namespace, which lives as long as this value or a process in it.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
 }
 
 impl Namespace {
-    /// A new one with nothing in it but a loopback interface that is down.
+    /// Makes a namespace with nothing in it but a loopback interface that is down.
     pub fn new() -> io::Result<Namespace> {
         // A thread of its own, so that the caller stays where it is.
         let made = thread::spawn(|| {
@@ -41,10 +41,10 @@ impl Namespace {
             interface::quiet("default");
             Namespace::here()
         });
-        made.join().expect("nothing in it panics")
+        made.join().expect("the thread does not panic")
     }
 
-    /// The one that the calling thread is in.
+    /// The namespace of the calling thread.
     pub fn here() -> io::Result<Namespace> {
         let file = File::open("/proc/thread-self/ns/net")?;
         Ok(Namespace { file })
@@ -56,8 +56,13 @@ impl Namespace {
         Ok(Namespace { file })
     }
 
-    /// Runs `inside` in it, on the calling thread. Sockets that are opened and processes that are
-    /// started inside stay there. Whoever is in it already needs no right to enter.
+    /// The interface of this name in it, as an end of a veth pair.
+    pub fn end<'a>(&'a self, name: &'a str) -> End<'a> {
+        End { namespace: self, name }
+    }
+
+    /// Runs `inside` in the namespace, on the calling thread. Sockets that are opened and processes
+    /// that are started inside stay there. A thread that is in it already needs no right to enter.
     pub fn enter<T>(&self, inside: impl FnOnce() -> T) -> io::Result<T> {
         let outside = Namespace::here()?;
         if self.number()? == outside.number()? {
@@ -70,7 +75,7 @@ impl Namespace {
         Ok(result)
     }
 
-    /// What tells it from all others as long as it lives.
+    /// The device and inode numbers, which identify it as long as it lives.
     fn number(&self) -> io::Result<(u64, u64)> {
         let data = self.file.metadata()?;
         Ok((data.dev(), data.ino()))
@@ -83,26 +88,34 @@ impl Namespace {
     }
 }
 
-/// Brings the thread back when it is dropped, also by a panic.
+/// An interface of a namespace: one end of a veth pair.
+#[derive(Clone, Copy, Debug)]
+pub struct End<'a> {
+    namespace: &'a Namespace,
+    name: &'a str,
+}
+
+/// Brings the thread back when it is dropped, even by a panic.
 struct Return {
     outside: Namespace,
 }
 
 impl Drop for Return {
     fn drop(&mut self) {
-        // It was possible to leave; a thread that cannot return would work on the wrong interfaces.
-        self.outside.join().expect("the way back is open");
+        // The thread could leave, so it can return; if not, it would work on the wrong interfaces.
+        self.outside.join().expect("a thread can return to its own namespace");
     }
 }
 
 /// Makes a veth pair with its ends in two namespaces, or in one: both up, MTU 1,500, without IPv6,
 /// without offloads, with one queue.
-pub fn veth(a: (&Namespace, &str), b: (&Namespace, &str)) -> io::Result<()> {
-    let pair = netlink::veth_message(a.1, (b.0.file.as_raw_fd(), b.1));
+pub fn veth(a: End<'_>, b: End<'_>) -> io::Result<()> {
+    let pair = netlink::veth_message(a.name, b.name, b.namespace.file.as_raw_fd());
     let request = || netlink::ask(&pair);
-    a.0.enter(request)?
-        .map_err(|error| named(error, format!("make the veth pair {} - {}", a.1, b.1)))?;
-    for (namespace, name) in [a, b] {
+    a.namespace
+        .enter(request)?
+        .map_err(|error| named(error, format!("make the veth pair {} - {}", a.name, b.name)))?;
+    for End { namespace, name } in [a, b] {
         namespace.enter(|| -> io::Result<()> {
             interface::quiet(name);
             offloads_off(name)?;
@@ -119,16 +132,15 @@ pub fn remove(name: &str) -> io::Result<()> {
         .map_err(|error| named(error, format!("remove the interface {name}")))
 }
 
-/// Has the kernel cut what is sent into datagrams of so many bytes each. Benchmarks want frames by the
-/// dozen for one system call.
+/// Has the kernel cut what is sent into datagrams of this many bytes each, so that benchmarks send
+/// dozens of frames per system call.
 #[doc(hidden)]
 pub fn set_segment_size(socket: &UdpSocket, bytes: u16) -> io::Result<()> {
     let socket = OwnedFd::from(socket.try_clone()?);
-    let name = (libc::SOL_UDP, libc::UDP_SEGMENT);
-    socket::set(&socket, name, i32::from(bytes))
+    socket::set(&socket, libc::SOL_UDP, libc::UDP_SEGMENT, i32::from(bytes))
 }
 
-/// The same error with what was tried before it.
+/// The error with a description of what was tried.
 pub(crate) fn named(error: io::Error, what: impl std::fmt::Display) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {what}: {error}"))
 }

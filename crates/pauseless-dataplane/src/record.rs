@@ -7,7 +7,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::report::{FlowSeries, PortCounters, PortSeries, Series};
 
-/// A node that runs for days records no more than so many samples, some 10 MB for each port.
+/// The most samples of a node that runs for days, some 10 MB for each port.
 const SAMPLES_MAX: usize = 200_000;
 
 /// Takes samples of a node.
@@ -17,15 +17,15 @@ pub(crate) struct Recorder {
     series: Series,
     /// The counters of each port at the last sample.
     before: Vec<PortCounters>,
-    /// What each flow had delivered at the last sample.
+    /// The bytes that each flow had delivered at the last sample.
     delivered: Vec<Bytes>,
 }
 
-/// A port when a sample is taken.
+/// The state of a port when a sample is taken.
 pub(crate) struct Sampled<'p> {
     pub port: &'p Port,
     pub counters: PortCounters,
-    /// Bytes that wait to leave.
+    /// The bytes that wait to leave.
     pub egress: Bytes,
 }
 
@@ -57,7 +57,7 @@ impl Recorder {
         &self.series
     }
 
-    /// Notes the instant of a sample.
+    /// Records the instant of a sample.
     pub(crate) fn begin(&mut self, now: Time) {
         self.series.times.push(now);
     }

@@ -1,54 +1,54 @@
-//! What a node has seen and done.
+//! The report of a node: counters, flows, lateness and recordings.
 
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::unit::{Bytes, Span, Time};
 
-/// What a node has seen and done since its start. Cheap to take while it runs.
+/// What a node has received, sent and measured since its start. Cheap to make while it runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeReport {
-    /// Its name.
+    /// The name of the node in the scenario.
     pub name: String,
     /// When this was written, by the node's clock.
     pub time: Time,
-    /// The wall's time that an elastic clock left out.
+    /// The real time that an elastic clock has left out.
     pub stalled: Span,
-    /// One element per port.
+    /// The report of each port.
     pub ports: Vec<PortReport>,
-    /// Flows that start here.
+    /// The flows that start here.
     pub sends: Vec<SendReport>,
-    /// Flows that end here.
+    /// The flows that end here.
     pub receives: Vec<ReceiveReport>,
     /// How late frames and control messages were.
     pub lateness: Lateness,
-    /// Recordings, if any.
+    /// The samples that the node has taken, if any.
     pub series: Series,
 }
 
-/// One port.
+/// What one port has received, sent and measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortReport {
-    /// The name of what is at the far end.
+    /// The name of the node at the far end.
     pub neighbour: String,
-    /// The line rate that is emulated, in bit/s.
+    /// The rate of the emulated line, in bit/s.
     pub line_bps: u64,
-    /// Events so far.
+    /// How often each kind of event has happened.
     pub counters: PortCounters,
-    /// One element per class.
+    /// The report of each class.
     pub classes: Vec<ClassReport>,
 }
 
-/// One class of one port.
+/// The state of one class of one port.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClassReport {
-    /// Which one.
+    /// The number of the class.
     pub class: u8,
-    /// Bytes on the ingress counter.
+    /// The bytes on the ingress counter.
     pub held: Bytes,
-    /// The most that it has shown.
+    /// The most bytes that the ingress counter has shown.
     pub held_max: Bytes,
-    /// The ingress buffer.
+    /// The size of the ingress buffer.
     pub buffer: Bytes,
-    /// Packets that wait to leave.
+    /// The number of packets that wait to leave.
     pub backlog: u64,
     /// The rate that the far end allows the egress, in bit/s; `None` while it may not send at all.
     pub allowed_bps: Option<u64>,
@@ -56,67 +56,69 @@ pub struct ClassReport {
     pub is_stopped: bool,
 }
 
-/// What has happened at a port. Every way to lose a frame has a counter of its own.
+/// The counters of a port. Every way to lose a frame has a counter of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// Data frames that came in, those included that were dropped because they were unknown,
-    /// reflected or did not fit. Answers such as CNPs are data here.
+    /// Data frames received, including those dropped because they were unknown, reflected or did
+    /// not fit. Feedback such as CNPs counts as data here.
     pub received: u64,
-    /// Their bytes, FCS included.
+    /// The bytes of received data frames, FCS included.
     pub received_bytes: Bytes,
-    /// Data frames that went out.
+    /// Data frames sent by the port.
     pub sent: u64,
-    /// Their bytes, FCS included.
+    /// The bytes of sent data frames, FCS included.
     pub sent_bytes: Bytes,
-    /// Control frames that came in and could be read.
+    /// Control frames received that could be read.
     pub control_received: u64,
-    /// Control frames that went out.
+    /// Control frames sent by the port.
     pub control_sent: u64,
-    /// Those of them that told the far end to stop: PAUSE with a time above zero.
+    /// PAUSE frames sent with a time above zero.
     pub pauses_sent: u64,
-    /// Those that told this end to stop although it was not stopped.
+    /// PAUSE frames received when the port was not paused already.
     pub pauses_received: u64,
     /// Data frames that were marked here.
     pub marked: u64,
     /// Frames that are not what they claim to be: too short, or with fields that contradict each other.
     pub malformed: u64,
-    /// Frames longer than the largest frame, or cut on their way to us.
+    /// Frames longer than the largest frame, or truncated on their way to us.
     pub oversized: u64,
     /// Data frames for an address that is not in the table.
     pub unknown: u64,
-    /// Those of the control frames that came in that are of another scheme than this link's, or for
-    /// classes that are not lossless.
+    /// Control frames received of another scheme than this link's, or for classes that are not
+    /// lossless.
     pub unwelcome: u64,
-    /// Data frames that would leave by the port that they came in by.
+    /// Data frames that would leave by the port that they arrived at.
     pub reflected: u64,
-    /// Data frames of a class that there is not here: they pass in class 0. No loss.
+    /// Data frames of a class that does not exist here: they pass in class 0. This is no loss.
     pub declassed: u64,
     /// Data frames that did not fit in the ingress buffer: flow control has failed.
     pub overruns: u64,
     /// Data frames that a watchdog dropped.
     pub watchdog_drops: u64,
-    /// How often a watchdog has seen a storm.
+    /// How often a watchdog has detected a storm.
     pub watchdog_trips: u64,
-    /// Frames that came in, but the kernel's ring to us was full.
+    /// Frames that came in when the kernel's ring to us was full.
     pub kernel_drops: u64,
-    /// Frames that the kernel refused for good when they were sent, as while the interface was down.
+    /// Frames that the kernel refused for good when they were sent, as while the interface was
+    /// down.
     pub send_failures: u64,
     /// How often the kernel could not take a frame at once; it was sent later.
     pub send_retries: u64,
     /// How often the interface failed, each time until it worked again.
     pub outages: u64,
-    /// Time of the emulated line that is gone because the node was further behind than its slack.
+    /// The time of the emulated line that was lost because the node was further behind than its
+    /// slack.
     pub line_lost: Span,
 }
 
-/// A flow at its source.
+/// The report of a flow at its source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SendReport {
-    /// Its number.
+    /// The number of the flow.
     pub flow: u32,
-    /// Its name.
+    /// The name of the flow in the scenario.
     pub name: String,
-    /// Frames sent.
+    /// How many frames were sent.
     pub frames: u64,
     /// Bytes sent, FCS included.
     pub bytes: Bytes,
@@ -126,28 +128,28 @@ pub struct SendReport {
     pub allowed_bps: u64,
 }
 
-/// A flow at its target.
+/// The report of a flow at its target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReceiveReport {
-    /// Its number.
+    /// The number of the flow.
     pub flow: u32,
-    /// Its name.
+    /// The name of the flow in the scenario.
     pub name: String,
-    /// Frames received, those that came twice not counted.
+    /// Frames received, without duplicates.
     pub frames: u64,
     /// Bytes received, FCS included.
     pub bytes: Bytes,
-    /// When the first frame came.
+    /// When the first frame arrived.
     pub first: Option<Time>,
-    /// When the last frame came.
+    /// When the last frame arrived.
     pub last: Option<Time>,
-    /// Numbers that are missing below the highest that came, over all runs of the source.
+    /// The numbers missing below the highest received, over all runs of the source.
     pub missing: u64,
-    /// Frames that came after one with a higher number.
+    /// Frames that arrived after one with a higher number.
     pub reordered: u64,
-    /// Frames that came again.
+    /// Frames that arrived again.
     pub duplicates: u64,
-    /// Frames whose number is so far above all others that nobody believes it.
+    /// Frames whose number is implausibly far above all others.
     pub astray: u64,
     /// How often the source was started again.
     pub restarts: u64,
@@ -160,15 +162,15 @@ pub struct ReceiveReport {
 /// A distribution of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
-    /// How many there are.
+    /// The number of times in the distribution.
     pub count: u64,
-    /// Half are below.
+    /// The median: half of all are below.
     pub p50: Span,
-    /// All but one in a hundred are below.
+    /// The 99th percentile: all but one in a hundred are below.
     pub p99: Span,
-    /// All but one in a thousand are below.
+    /// The 99.9th percentile: all but one in a thousand are below.
     pub p999: Span,
-    /// None is above.
+    /// The largest of all.
     pub max: Span,
 }
 
@@ -179,13 +181,13 @@ pub struct Quantiles {
 /// receiver how long the frame waited after that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
-    /// Of control frames that came here.
+    /// The lateness of control frames received.
     pub control: Quantiles,
-    /// Of data frames that came here.
+    /// The lateness of data frames received.
     pub data: Quantiles,
-    /// Of control frames that left here.
+    /// The lateness of control frames sent.
     pub control_sent: Quantiles,
-    /// Of data frames that left here.
+    /// The lateness of data frames sent.
     pub data_sent: Quantiles,
 }
 
@@ -207,15 +209,15 @@ impl Lateness {
 /// Recordings, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// The instants.
+    /// The instants of the samples.
     pub times: Vec<Time>,
-    /// One element per port.
+    /// The recording of each port.
     pub ports: Vec<PortSeries>,
-    /// One element per flow that ends here.
+    /// The recording of each flow that ends here.
     pub flows: Vec<FlowSeries>,
 }
 
-/// A port over time; the same numbers as the simulator's.
+/// The recording of a port, with the same quantities as the simulator's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortSeries {
     /// Bytes on the ingress counters of all classes.
@@ -232,24 +234,24 @@ pub struct PortSeries {
     pub feedback_bps: Vec<f64>,
 }
 
-/// A flow over time.
+/// The recording of a flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowSeries {
-    /// Its number.
+    /// The number of the flow.
     pub flow: u32,
     /// Mean goodput since the last sample, in bit/s.
     pub goodput_bps: Vec<f64>,
 }
 
 impl ReceiveReport {
-    /// An empty one.
+    /// A report of a flow of which nothing has arrived.
     pub fn new(flow: FlowId, name: &str) -> ReceiveReport {
         ReceiveReport { flow: flow.0, name: name.to_owned(), ..ReceiveReport::default() }
     }
 }
 
 impl ClassReport {
-    /// An empty one.
+    /// A report of a class in which nothing has happened.
     pub fn new(class: Class) -> ClassReport {
         ClassReport { class: class.0, ..ClassReport::default() }
     }

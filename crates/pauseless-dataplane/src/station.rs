@@ -19,17 +19,17 @@ use crate::record::Recorder;
 use crate::report::{Lateness, NodeReport, PortCounters, PortReport};
 use crate::tap::{Direction, Tap};
 
-/// At most so many frames of one port are taken at a time, so that no port starves the others.
+/// The most frames of one port that are handled at a time, so that no port starves the others.
 pub(crate) const BURST: usize = 64;
 
-/// The FCS, which interfaces do not show.
+/// The length of the FCS, which interfaces do not show.
 const FCS: usize = 4;
-/// The smallest frame on a wire; what is shorter is padded there.
+/// The length of the smallest frame on a wire; shorter ones are padded there.
 const FRAME_MIN: usize = 64;
-/// The largest frame without a VLAN tag, FCS included.
+/// The length of the largest frame without a VLAN tag, FCS included.
 const FRAME_MAX: usize = 1_518;
 
-/// What is said once per port and then only counted.
+/// The kinds of problem that are reported once per port and then only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Complaint {
@@ -48,29 +48,29 @@ pub(crate) enum Complaint {
     SendFailure,
 }
 
-/// See the [module](self).
+/// What switches and hosts on real frames have in common; see the [module](self).
 pub(crate) struct Station {
     name: String,
     pub envelope: Envelope,
     slack: Span,
     pub agenda: Agenda,
-    pub desks: Vec<Desk>,
+    pub ports: Vec<NodePort>,
     messages: Vec<String>,
     tap: Option<Box<dyn Tap>>,
-    /// What the wall showed when the node's clock was at zero, in nanoseconds since 1970.
+    /// The real time when the node's clock was zero, in nanoseconds since 1970.
     epoch_ns: Option<u64>,
-    /// Shows what time it is in the midst of a round.
+    /// Reads the node's clock within a round.
     watch: Option<Watch>,
-    /// When the burst that is being taken was taken, once somebody has asked.
+    /// When the present burst was received, once that was asked for.
     taken: Option<Time>,
     late: Late,
     pub recorder: Recorder,
 }
 
-/// Shows the time of the node's clock at the instant at which it is called.
+/// Reads the node's clock at the instant of the call.
 pub(crate) type Watch = Box<dyn Fn() -> Time + Send>;
 
-/// See [`Lateness`].
+/// The measurements behind [`Lateness`], one distribution each.
 #[derive(Default)]
 struct Late {
     control: Histogram,
@@ -83,35 +83,36 @@ struct Late {
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     due: Time,
-    /// When it was given, by the time of the round.
+    /// When it was given to the link, by the time of the round.
     given: Time,
     is_control: bool,
 }
 
-/// One port.
+/// One port of the node, with its link.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct NodePort {
     neighbour: String,
     pub address: MacAddress,
     line_bps: u64,
     pub counters: PortCounters,
-    /// A bit per [`Complaint`] that was made.
+    /// The kinds of complaint that were made, a bit each.
     complaints: u16,
-    /// Directions in which the interface fails, a bit each.
+    /// The directions in which the interface fails, a bit each.
     failing: u8,
-    /// Oldest first; empty where the far end is told when frames should have left.
+    /// The frames given to the link, oldest first; empty where the far end knows when frames should
+    /// have left.
     leaving: Vec<Leaving>,
     departures: Option<Departures>,
     arrivals: Option<Departures>,
 }
 
-/// How a frame is before anybody has looked at what is in it.
+/// The length of a frame, checked before its contents are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Good,
-    /// Too short to say where it goes.
+    /// The frame is too short to have a destination.
     Short,
-    /// Longer than the largest frame, or cut.
+    /// The frame is longer than the largest one, or was cut.
     Long,
 }
 
@@ -120,9 +121,9 @@ impl Station {
         assert_eq!(common.addresses.len(), ports.len(), "{}", common.name);
         assert_eq!(common.neighbours.len(), ports.len(), "{}", common.name);
         let names = common.addresses.iter().zip(&common.neighbours);
-        let desks = names
+        let ports: Vec<NodePort> = names
             .zip(ports)
-            .map(|((address, neighbour), port)| Desk {
+            .map(|((address, neighbour), port)| NodePort {
                 neighbour: neighbour.clone(),
                 address: *address,
                 line_bps: port.line.as_bps(),
@@ -141,7 +142,7 @@ impl Station {
             envelope: common.envelope,
             slack: common.slack,
             agenda,
-            desks,
+            ports,
             messages: Vec::new(),
             tap: None,
             epoch_ns: None,
@@ -157,7 +158,7 @@ impl Station {
     }
 
     pub(crate) fn counters(&mut self, port: PortId) -> &mut PortCounters {
-        &mut self.desks[port.index()].counters
+        &mut self.ports[port.index()].counters
     }
 
     pub(crate) fn set_tap(&mut self, tap: Box<dyn Tap>) {
@@ -172,12 +173,12 @@ impl Station {
         self.watch = Some(watch);
     }
 
-    /// What time it is: `now`, or later if the round has taken long.
+    /// The present time: `now`, or later if the round has taken long.
     fn look(&self, now: Time) -> Time {
         self.watch.as_ref().map_or(now, |watch| watch().max(now))
     }
 
-    /// The next frames that come are taken together.
+    /// Marks that the next frames are received together.
     pub(crate) fn begin_burst(&mut self) {
         self.taken = None;
     }
@@ -189,12 +190,12 @@ impl Station {
     }
 
     pub(crate) fn departures(&mut self, port: PortId) -> Departures {
-        let departures = &mut self.desks[port.index()].departures;
+        let departures = &mut self.ports[port.index()].departures;
         departures.get_or_insert_default().clone()
     }
 
     pub(crate) fn set_arrivals(&mut self, port: PortId, departures: Departures) {
-        self.desks[port.index()].arrivals = Some(departures);
+        self.ports[port.index()].arrivals = Some(departures);
     }
 
     pub(crate) fn take_messages(&mut self) -> Vec<String> {
@@ -207,20 +208,20 @@ impl Station {
         self.agenda.next(now, Time::from_ps(horizon))
     }
 
-    /// Says something once for each kind and port.
+    /// Reports a problem, once for each kind and port.
     pub(crate) fn complain(&mut self, port: PortId, what: Complaint, why: fmt::Arguments<'_>) {
-        let desk = &mut self.desks[port.index()];
+        let state = &mut self.ports[port.index()];
         let bit = 1 << what as u8;
-        if desk.complaints & bit == 0 {
-            desk.complaints |= bit;
-            self.messages.push(format!("{}: port to {}: {why}", self.name, desk.neighbour));
+        if state.complaints & bit == 0 {
+            state.complaints |= bit;
+            self.messages.push(format!("{}: port to {}: {why}", self.name, state.neighbour));
         }
     }
 
-    /// A frame has come in: what it looks like from outside.
+    /// Accounts for a frame that has come in, and checks its length.
     pub(crate) fn take_in(&mut self, now: Time, port: PortId, frame: &Received<'_>) -> Shape {
         if let Some(tap) = &mut self.tap {
-            tap.see(now, (port, Direction::In), frame.bytes);
+            tap.see(now, port, Direction::In, frame.bytes);
         }
         self.note_lateness(now, port, frame);
         let (length, there) = (frame.length, frame.bytes.len());
@@ -233,7 +234,7 @@ impl Station {
         if length <= FRAME_MAX - FCS && there == length {
             return Shape::Good;
         }
-        // Tags come on top, as many as are looked through.
+        // Tags come on top of the length, as many as are read.
         let packet = ethernet::Packet::new(frame.bytes);
         let tags = packet.map_or(0, |packet| packet.header_len() - HEADER);
         let largest = FRAME_MAX - FCS + tags;
@@ -252,7 +253,7 @@ impl Station {
     }
 
     fn note_lateness(&mut self, now: Time, port: PortId, frame: &Received<'_>) {
-        let late = match &self.desks[port.index()].arrivals {
+        let late = match &self.ports[port.index()].arrivals {
             Some(arrivals) => {
                 let left = arrivals.take(frame.bytes);
                 left.map(|left| now.saturating_since(left))
@@ -276,15 +277,16 @@ impl Station {
         }
     }
 
-    /// The kernel has all frames of `port` that were given to it, but for the last `backlog`.
+    /// Records that the kernel has all frames of `port` that were given to the link, except the
+    /// last `backlog`.
     fn note_sent(&mut self, port: PortId, backlog: usize) {
-        let leaving = &self.desks[port.index()].leaving;
+        let leaving = &self.ports[port.index()].leaving;
         let gone = leaving.len().saturating_sub(backlog);
         let Some(last) = leaving[..gone].last() else {
             return;
         };
         let at = self.look(last.given);
-        for frame in self.desks[port.index()].leaving.drain(..gone) {
+        for frame in self.ports[port.index()].leaving.drain(..gone) {
             let late = at.saturating_since(frame.due);
             if frame.is_control {
                 self.late.control_sent.add(late)
@@ -294,8 +296,8 @@ impl Station {
         }
     }
 
-    /// Gives a frame whose last bit has left the emulated line to its link. If the link has no room
-    /// the port stays busy, and it is tried again.
+    /// Gives a frame whose last bit has left the emulated line to its link. If the link has no
+    /// room, the port stays busy and tries again.
     pub(crate) fn hand_over(&mut self, due: Due, port: PortId, given: Given<'_>) -> bool {
         let Given { link, frame } = given;
         if !link.send(frame) {
@@ -308,13 +310,13 @@ impl Station {
             }
         }
         if let Some(tap) = &mut self.tap {
-            tap.see(due.time, (port, Direction::Out), frame);
+            tap.see(due.time, port, Direction::Out, frame);
         }
-        let desk = &mut self.desks[port.index()];
-        desk.counters.line_lost = desk.counters.line_lost + (due.time - due.due);
-        match &desk.departures {
+        let state = &mut self.ports[port.index()];
+        state.counters.line_lost = state.counters.line_lost + (due.time - due.due);
+        match &state.departures {
             Some(departures) => departures.push(due.due, frame),
-            None => desk.leaving.push(Leaving {
+            None => state.leaving.push(Leaving {
                 due: due.due,
                 given: due.now,
                 is_control: wire::is_control(frame),
@@ -335,15 +337,15 @@ impl Station {
         self.agenda.set_stuck(port, is_stuck);
     }
 
-    /// Whether an interface works: counts and says when it ceases to, and says when it does again.
+    /// Records whether an interface works: counts outages, and reports when one begins and ends.
     pub(crate) fn note_result<T>(&mut self, port: PortId, way: Direction, result: io::Result<T>) {
-        let desk = &mut self.desks[port.index()];
-        let (bit, before) = (1 << way as u8, desk.failing);
+        let state = &mut self.ports[port.index()];
+        let (bit, before) = (1 << way as u8, state.failing);
         match result {
             Ok(_) if before == 0 => {}
             Ok(_) => {
-                desk.failing &= !bit;
-                if desk.failing == 0 {
+                state.failing &= !bit;
+                if state.failing == 0 {
                     self.complain(
                         port,
                         Complaint::OutageOver,
@@ -352,8 +354,8 @@ impl Station {
                 }
             }
             Err(error) => {
-                desk.failing |= bit;
-                desk.counters.outages += u64::from(before == 0);
+                state.failing |= bit;
+                state.counters.outages += u64::from(before == 0);
                 let why =
                     format_args!("the interface fails: {error}; it is tried again until it works");
                 self.complain(port, Complaint::Outage, why);
@@ -361,7 +363,7 @@ impl Station {
         }
     }
 
-    /// Takes over what links have lost without a word.
+    /// Takes over the losses of a link.
     pub(crate) fn note_losses(&mut self, port: PortId, link: &mut dyn Link) {
         let losses = link.losses();
         let counters = self.counters(port);
@@ -378,18 +380,18 @@ impl Station {
         }
     }
 
-    /// A report without classes, flows and series.
+    /// A report without classes, flows and recordings.
     pub(crate) fn report(&self, now: Time) -> NodeReport {
-        let port = |desk: &Desk| PortReport {
-            neighbour: desk.neighbour.clone(),
-            line_bps: desk.line_bps,
-            counters: desk.counters,
+        let port = |state: &NodePort| PortReport {
+            neighbour: state.neighbour.clone(),
+            line_bps: state.line_bps,
+            counters: state.counters,
             classes: Vec::new(),
         };
         NodeReport {
             name: self.name.clone(),
             time: now,
-            ports: self.desks.iter().map(port).collect(),
+            ports: self.ports.iter().map(port).collect(),
             lateness: Lateness {
                 control: self.late.control.quantiles(),
                 data: self.late.data.quantiles(),
@@ -407,12 +409,13 @@ pub(crate) struct Given<'g> {
     pub frame: &'g [u8],
 }
 
-/// In 64 bits, since it is asked for each frame. Enough until the year 2554.
+/// The time in nanoseconds in 64 bits, since it is needed for each frame. Enough until the year
+/// 2554.
 fn nanoseconds(time: Duration) -> u64 {
     time.as_secs() * 1_000_000_000 + u64::from(time.subsec_nanos())
 }
 
-/// Frame bytes of what an interface shows as `length` bytes.
+/// The frame bytes of what an interface shows as `length` bytes.
 pub(crate) fn frame_size(length: usize) -> Bytes {
     Bytes::new((length + FCS).max(FRAME_MIN) as u64)
 }

@@ -1,31 +1,32 @@
-//! Where frames lie while they are in a switch: slots of one size, handed out again and again.
+//! The memory for frames in a switch: slots of one size, used again and again.
 
-/// A frame in a [`Store`]: what the core's switch calls a packet.
+/// The index of a frame in a [`Store`]: the packet handle of the core's switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
-/// What a slot holds at the most: more than the largest frame.
+/// The size of a slot: more than the largest frame.
 pub const SLOT_BYTES: usize = 2_048;
 
-/// From one slot to the next: with a power of two the beginnings of all frames would compete for a few
-/// lines of the cache.
+/// The distance from one slot to the next: with a power of two the beginnings of all frames would
+/// compete for a few cache lines.
 const STRIDE: usize = SLOT_BYTES + 64;
 
-/// Slots are made so many at a time, so that frames never move and growth costs little.
+/// The number of slots that are allocated at a time, so that frames never move and growth costs
+/// little.
 const SLAB_SLOTS: usize = 256;
 
-/// The length of no frame.
+/// Stands for the length of an unused slot.
 const FREE: u16 = u16::MAX;
 
 type Slab = Box<[[u8; STRIDE]]>;
 
-/// Frames by their slots. It grows to the most that was ever in use and stays there.
+/// All frames of a switch, by slot. It grows to the most that was ever in use and stays there.
 #[derive(Debug, Default)]
 pub struct Store {
     slabs: Vec<Slab>,
-    /// One element per slot: how long its frame is, or [`FREE`].
+    /// The length of the frame in each slot, or [`FREE`].
     lengths: Vec<u16>,
-    /// Slots that nobody uses; the one that was freed last is likely still in the cache.
+    /// The unused slots; the one that was freed last is likely still in the cache.
     free: Vec<Slot>,
 }
 
@@ -59,7 +60,7 @@ impl Store {
         &mut self.slot_mut(slot)[..length]
     }
 
-    /// The frame in a slot is no longer needed.
+    /// Frees the slot of a frame.
     pub fn remove(&mut self, slot: Slot) {
         let length = &mut self.lengths[slot.0 as usize];
         assert!(*length != FREE, "a slot is freed once");
@@ -67,12 +68,12 @@ impl Store {
         self.free.push(slot);
     }
 
-    /// How many slots are in use.
+    /// The number of slots in use.
     pub fn in_use(&self) -> usize {
         self.lengths.len() - self.free.len()
     }
 
-    /// How many slots there are.
+    /// The number of slots that exist.
     pub fn capacity(&self) -> usize {
         self.lengths.len()
     }

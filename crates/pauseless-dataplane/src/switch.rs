@@ -34,50 +34,50 @@ pub struct SwitchNode {
     body: Body,
 }
 
-/// All but the links, which lend out frames while they are read.
+/// Everything but the links, which lend out frames while they are read.
 struct Body {
     station: Station,
     switch: Switch<Slot>,
     store: Store,
     forwarding: Forwarding,
-    /// One element per port.
+    /// The flow control at both ends of each port.
     ends: Vec<Ends>,
-    /// What is on the emulated line of each port.
+    /// The frame on the emulated line of each port.
     lines: Vec<OnLine>,
     rates: Vec<Rate>,
     is_watching: bool,
     storms: Vec<Storm>,
-    /// When the frame in each slot came.
+    /// When the frame in each slot arrived.
     arrived: Vec<Time>,
-    /// When each port last heard from its far end or was called.
+    /// When each port last received a control frame or had a timeout.
     changed: Vec<Time>,
-    /// While a frame leaves: its port, and since when the line is free.
+    /// While a frame leaves, its port and the instant since when the line is free.
     free: Option<(PortId, Time)>,
-    /// Whether a frame can leave as soon as it is there and its line is free.
+    /// Whether a frame can leave as soon as it has arrived and its line is free.
     may_catch_up: bool,
 }
 
-/// A storm of PAUSE that a watchdog has seen.
+/// A storm of PAUSE that a watchdog has detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storm {
     /// The egress port that was paused for too long.
     pub port: PortId,
-    /// The class.
+    /// The class that was paused.
     pub class: Class,
-    /// When that was seen.
+    /// When the watchdog tripped.
     pub time: Time,
     /// When it was over, if it is.
     pub restored: Option<Time>,
-    /// What was dropped in between.
+    /// The number of frames dropped in between.
     pub dropped: u64,
-    /// Its bytes.
+    /// The bytes of the frames dropped in between.
     pub dropped_bytes: Bytes,
 }
 
-/// Later storms are only counted.
+/// The most storms that are recorded; later ones are only counted.
 const STORMS_MAX: usize = 10_000;
 
-/// What is on an emulated line.
+/// The frame on an emulated line.
 enum OnLine {
     Nothing,
     Control(ControlFrame),
@@ -119,12 +119,12 @@ impl SwitchNode {
         }
     }
 
-    /// Its name.
+    /// The name of the switch in the scenario.
     pub fn name(&self) -> &str {
         self.body.station.name()
     }
 
-    /// The switch of the core, for those who only look.
+    /// The switch of the core, to read its state.
     pub fn core(&self) -> &Switch<Slot> {
         &self.body.switch
     }
@@ -135,12 +135,13 @@ impl SwitchNode {
         Some(Data::parse(&packet).ok()?.flow)
     }
 
-    /// The frames that are in the switch, those on emulated lines included.
+    /// The number of frames in the switch, those on emulated lines included.
     pub fn frames_inside(&self) -> usize {
         self.body.store.in_use()
     }
 
-    /// Bytes of `class` on the emulated line of `port`: they have left its queue and did not arrive yet.
+    /// Bytes of `class` on the emulated line of `port`: they have left its queue and not arrived
+    /// yet.
     pub fn on_line(&self, port: PortId, class: Class) -> Bytes {
         match &self.body.lines[port.index()] {
             OnLine::Data { slot, size }
@@ -157,7 +158,7 @@ impl SwitchNode {
         self.body.is_watching
     }
 
-    /// The first storms that its watchdogs have seen, in order of time.
+    /// The first storms that its watchdogs have detected, in order of time.
     pub fn storms(&self) -> &[Storm] {
         &self.body.storms
     }
@@ -167,39 +168,39 @@ impl SwitchNode {
         self.body.station.set_tap(tap);
     }
 
-    /// What the wall shows, since 1970, when the clock of the node is at zero. With this and the
-    /// kernel's stamps it is known how long frames waited to be taken.
+    /// Sets the real time, since 1970, at which the clock of the node is zero. With this and the
+    /// kernel's timestamps it is known how long frames waited to be read.
     pub fn set_epoch(&mut self, epoch: Duration) {
         self.body.station.set_epoch(epoch);
     }
 
-    /// Shows what time it is by the node's clock whenever it is called. With this, what is late in the
-    /// midst of a round is known; without it, a round takes no time.
+    /// Sets a function that reads the node's clock. With it, delays within a round are measured;
+    /// without it, a round takes no time.
     pub fn set_watch(&mut self, watch: Box<dyn Fn() -> Time + Send>) {
         self.body.station.set_watch(watch);
     }
 
-    /// From now on notes when frames should have left by `port`, for the node at its far end.
+    /// Records from now on when frames should have left by `port`, for the node at its far end.
     pub fn departures(&mut self, port: PortId) -> Departures {
         self.body.station.departures(port)
     }
 
-    /// When the frames that come in by `port` should have left the node at its far end.
+    /// Sets the record of when frames that come in by `port` should have left the far end.
     pub fn set_arrivals(&mut self, port: PortId, departures: Departures) {
         self.body.station.set_arrivals(port, departures);
     }
 
-    /// What it has to say to people since the last call; each thing once per port.
+    /// The messages for the user since the last call, each sent once per port.
     pub fn take_messages(&mut self) -> Vec<String> {
         self.body.station.take_messages()
     }
 
-    /// The links, for those who want to wait for frames.
+    /// The links, to wait for frames.
     pub fn links(&self) -> &[Box<dyn Link>] {
         &self.links
     }
 
-    /// Does what is due by `now`, each thing at its own instant: frames whose last bit has left are
+    /// Does what is due by `now`, each task at its own instant: frames whose last bit has left are
     /// given to their links, and the next ones start.
     pub fn advance(&mut self, now: Time) {
         self.body.station.agenda.retry(now);
@@ -213,14 +214,14 @@ impl SwitchNode {
         }
     }
 
-    /// Hands over to the kernel what has left.
+    /// Hands over to the kernel the frames that have left.
     pub fn flush(&mut self) {
         for (index, link) in self.links.iter_mut().enumerate() {
             self.body.station.flush(PortId(index as u16), &mut **link);
         }
     }
 
-    /// Takes what has come in: it arrives at `now`. How many frames that were.
+    /// Handles the frames that have come in, at `now`; returns their number.
     pub fn receive(&mut self, now: Time) -> usize {
         self.body.station.agenda.begin(now);
         let mut count = 0;
@@ -240,7 +241,7 @@ impl SwitchNode {
         self.body.station.agenda.poll_timeout()
     }
 
-    /// What it has seen and done, without its recordings.
+    /// The report of the switch without its recordings.
     pub fn status(&mut self, now: Time) -> NodeReport {
         for (index, link) in self.links.iter_mut().enumerate() {
             let port = PortId(index as u16);
@@ -253,14 +254,14 @@ impl SwitchNode {
         report
     }
 
-    /// What it has seen and done.
+    /// The report of the switch with its recordings.
     pub fn report(&mut self, now: Time) -> NodeReport {
         NodeReport { series: self.body.station.recorder.series().clone(), ..self.status(now) }
     }
 }
 
 impl Body {
-    /// The last bit of what is on the line of `port` has left.
+    /// Handles the departure of the last bit of the frame on the line of `port`.
     fn on_left(&mut self, due: Due, port: PortId, link: &mut dyn Link) {
         let frame = match &self.lines[port.index()] {
             OnLine::Nothing => unreachable!("a line that is free has no task"),
@@ -311,7 +312,7 @@ impl Body {
     fn on_control(&mut self, now: Time, port: PortId, frame: &[u8]) {
         self.changed[port.index()] = now;
         let ends = &self.ends[port.index()];
-        for control in control::read(&mut self.station, (port, ends), frame) {
+        for control in control::read(&mut self.station, port, ends, frame) {
             let core = self.switch.port(port);
             let is_new =
                 control::is_pause(control) && !control::is_stopped(core, now, control.class);
@@ -359,7 +360,7 @@ impl Body {
         self.drain(now);
     }
 
-    /// A frame that goes no further gives back what its sender has spent on it.
+    /// Discards a frame, and gives its sender the credits back.
     fn discard(&mut self, port: PortId, frame: &[u8], length: usize) {
         if !wire::is_control(frame) {
             let class = self.class_of(port, frame);
@@ -378,7 +379,7 @@ impl Body {
         Class(0)
     }
 
-    /// Lets every port that may have something to send do so.
+    /// Lets every port that may have something to send send it.
     fn drain(&mut self, now: Time) {
         if self.is_watching {
             while let Some(dropped) = self.switch.poll_dropped(now) {
@@ -405,18 +406,18 @@ impl Body {
         }
     }
 
-    /// A frame starts on the emulated line of `port`.
+    /// Starts a frame on the emulated line of `port`.
     fn start(&mut self, now: Time, port: PortId, transmit: Transmit<Slot>) {
         let (line, size) = match transmit {
             Transmit::Control(control) => {
                 let ends = &self.ends[port.index()];
-                let frame = ControlFrame::new(&self.station, (port, ends), control);
+                let frame = ControlFrame::new(&self.station, port, ends, control);
                 (OnLine::Control(frame), Control::SIZE)
             }
             Transmit::Data { packet: slot, size, is_marked, .. } => {
                 if is_marked {
                     let frame = self.store.frame_mut(slot);
-                    // A switch on the way may have been first.
+                    // A switch before this one may have marked it already.
                     let is_new = ip::ecn_of(frame) != Ecn::Marked && wire::mark_congestion(frame);
                     self.station.counters(port).marked += u64::from(is_new);
                 }
@@ -503,14 +504,14 @@ impl Body {
     }
 
     fn on_sample(&mut self, now: Time) {
-        let Station { recorder, desks, agenda, .. } = &mut self.station;
+        let Station { recorder, ports, agenda, .. } = &mut self.station;
         agenda.sample = recorder.next(now);
         recorder.begin(now);
-        for (index, desk) in desks.iter().enumerate() {
+        for (index, state) in ports.iter().enumerate() {
             let port = PortId(index as u16);
             let sampled = Sampled {
                 port: self.switch.port(port),
-                counters: desk.counters,
+                counters: state.counters,
                 egress: self.switch.queued(port),
             };
             recorder.sample_port(index, now, &sampled);

@@ -1,4 +1,4 @@
-//! Somebody who looks at frames as they pass, such as a capture file.
+//! Observers of frames as they pass a node, such as a capture file.
 
 use pauseless_core::id::PortId;
 use pauseless_core::unit::Time;
@@ -6,14 +6,14 @@ use pauseless_core::unit::Time;
 /// Which way a frame went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Into the node.
+    /// The node has received it.
     In,
-    /// Out of it.
+    /// The node has sent it.
     Out,
 }
 
-/// Sees every frame of a node, good or bad, without its FCS.
+/// Observes every frame of a node, good or bad, without its FCS.
 pub trait Tap {
-    /// `frame` has passed a port at `time`.
-    fn see(&mut self, time: Time, at: (PortId, Direction), frame: &[u8]);
+    /// Shows that `frame` has passed `port` at `time`.
+    fn see(&mut self, time: Time, port: PortId, direction: Direction, frame: &[u8]);
 }

@@ -1,31 +1,31 @@
-//! Which numbers of a flow have come: exact with loss, reordering and frames that come twice.
+//! The numbers of a flow that have arrived: exact under loss, reordering and duplication.
 
-/// How far behind the highest number a frame may be and still be told from one that came before.
+/// How far behind the highest number a frame may be and still be recognised as a duplicate or not.
 const WINDOW: u64 = 65_536;
 
-/// What became of a frame's number.
+/// How the number of a frame relates to those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
-    /// After all that came before.
+pub enum Order {
+    /// Its number is above all others so far.
     InOrder,
-    /// After one with a higher number.
+    /// A higher number has arrived before.
     Late,
-    /// It was there already; or it is so late that nobody remembers, which counts the same.
-    Again,
-    /// Far above all that came, and its predecessor did not come just before it: nobody believes it.
+    /// The number has arrived before, or it is too old to tell, which counts the same.
+    Duplicate,
+    /// The number is far above all others, and its predecessor did not arrive just before it: it is
+    /// not believed.
     Astray,
 }
 
-/// The numbers of a flow that have come. A bitmap slides along behind the highest.
-///
-/// One number far above all others would make every later frame look like one that came again. So it is
+/// The numbers of a flow that have arrived, in a bitmap that slides along behind the highest. One
+/// number far above all others would make every later frame look like a duplicate, so it is
 /// believed only when its successor comes next.
 #[derive(Clone, Debug)]
 pub struct Tracker {
     seen: Box<[u64]>,
     /// One above the highest number so far.
     next: u64,
-    /// How many different ones came.
+    /// The number of different numbers.
     count: u64,
     /// One above the number of the last frame, if that was far above all others.
     astray: Option<u64>,
@@ -38,20 +38,20 @@ impl Default for Tracker {
 }
 
 impl Tracker {
-    /// A frame of this number has come.
-    pub fn add(&mut self, number: u64) -> Came {
+    /// Adds the number of a frame that has arrived.
+    pub fn add(&mut self, number: u64) -> Order {
         let expected = self.astray.take();
         let came = if number >= self.next {
             if number - self.next >= WINDOW && expected != Some(number) {
                 self.astray = number.checked_add(1);
-                return Came::Astray;
+                return Order::Astray;
             }
             self.slide(number);
-            Came::InOrder
+            Order::InOrder
         } else if self.next - number > WINDOW || self.is_seen(number) {
-            return Came::Again;
+            return Order::Duplicate;
         } else {
-            Came::Late
+            Order::Late
         };
         let (word, bit) = place(number);
         self.seen[word] |= bit;
@@ -59,23 +59,23 @@ impl Tracker {
         came
     }
 
-    /// How many different numbers came.
+    /// The number of different numbers that have arrived.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Numbers that are missing below the highest.
+    /// The numbers that are missing below the highest.
     pub fn missing(&self) -> u64 {
         self.next - self.count
     }
 
-    /// Makes room for a new highest number.
+    /// Moves the bitmap on to a new highest number.
     fn slide(&mut self, number: u64) {
         let gap = number - self.next;
         if gap >= WINDOW {
             self.seen.fill(0);
         } else {
-            // The places of the numbers that were left out, and its own.
+            // The places of the skipped numbers, and its own.
             for skipped in self.next..=number {
                 let (word, bit) = place(skipped);
                 self.seen[word] &= !bit;
@@ -117,9 +117,9 @@ mod tests {
                 }
                 let came = tracker.add(number);
                 let expected = match (set.insert(number), highest.is_none_or(|h| number > h)) {
-                    (false, _) => Came::Again,
-                    (true, true) => Came::InOrder,
-                    (true, false) => Came::Late,
+                    (false, _) => Order::Duplicate,
+                    (true, true) => Order::InOrder,
+                    (true, false) => Order::Late,
                 };
                 prop_assert_eq!(came, expected);
                 let span = set.last().map_or(0, |last| last + 1);
@@ -134,8 +134,8 @@ mod tests {
         let mut tracker = Tracker::default();
         tracker.add(100);
         tracker.add(WINDOW + 10);
-        assert_eq!(tracker.add(10), Came::Again);
-        assert_eq!(tracker.add(11), Came::Late);
+        assert_eq!(tracker.add(10), Order::Duplicate);
+        assert_eq!(tracker.add(11), Order::Late);
         assert_eq!((tracker.count(), tracker.missing()), (3, WINDOW + 8));
     }
 
@@ -144,14 +144,14 @@ mod tests {
         let mut tracker = Tracker::default();
         tracker.add(0);
         for number in [u64::MAX, WINDOW + 10, WINDOW + 30, u64::MAX - 1] {
-            assert_eq!(tracker.add(number), Came::Astray, "{number}");
-            assert_eq!(tracker.add(tracker.count()), Came::InOrder);
+            assert_eq!(tracker.add(number), Order::Astray, "{number}");
+            assert_eq!(tracker.add(tracker.count()), Order::InOrder);
         }
         assert_eq!((tracker.count(), tracker.missing()), (5, 0));
         let far = 1 << 40;
-        assert_eq!(tracker.add(far), Came::Astray);
-        assert_eq!(tracker.add(far + 1), Came::InOrder);
+        assert_eq!(tracker.add(far), Order::Astray);
+        assert_eq!(tracker.add(far + 1), Order::InOrder);
         assert_eq!((tracker.count(), tracker.missing()), (6, far - 4));
-        assert_eq!(tracker.add(far), Came::Late);
+        assert_eq!(tracker.add(far), Order::Late);
     }
 }

@@ -79,7 +79,7 @@ fn ring(lost_resume: u32, watchdog: Option<watchdog::Config>) -> Bed {
         let [next, last] = [&mut to_next, &mut to_last].map(|links| links[index].take());
         let links =
             vec![Box::new(down) as Box<dyn Link>, next.expect("one each"), last.expect("one each")];
-        switches.push(switch(number, (control, watchdog), links));
+        switches.push(switch(number, control, watchdog, links));
         hosts.push(host(number, control, Box::new(up)));
     }
     switches.append(&mut hosts);
@@ -88,7 +88,8 @@ fn ring(lost_resume: u32, watchdog: Option<watchdog::Config>) -> Bed {
 
 fn switch(
     number: u32,
-    (control, watchdog): (FlowControl, Option<watchdog::Config>),
+    control: FlowControl,
+    watchdog: Option<watchdog::Config>,
     links: Vec<Box<dyn Link>>,
 ) -> BedNode {
     let mut config = switch_config(vec![port(control, 1); 3], &[]);

@@ -59,7 +59,7 @@ fn wires() -> io::Result<Vec<(PacketLink, PacketLink)>> {
     let (inside, outside) = (Namespace::new()?, Namespace::new()?);
     let wire = |port: usize| {
         let (near, far) = (format!("s{port}"), format!("h{port}"));
-        net::veth((&inside, &near), (&outside, &far))?;
+        net::veth(inside.end(&near), outside.end(&far))?;
         // Frames as long as any link carries.
         inside.enter(|| net::set_mtu(&near, 9_000))??;
         outside.enter(|| net::set_mtu(&far, 9_000))??;

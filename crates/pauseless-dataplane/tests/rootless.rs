@@ -39,7 +39,7 @@ fn as_nobody() {
     let back = home.enter(|| ()).expect_err("root in here is nobody there");
     assert_eq!(back.kind(), io::ErrorKind::PermissionDenied);
     let places = [(); 2].map(|()| Namespace::new().expect("a namespace"));
-    net::veth((&places[0], "left"), (&places[1], "right")).expect("a veth pair");
+    net::veth(places[0].end("left"), places[1].end("right")).expect("a veth pair");
     let open = |place: &Namespace, name| {
         let opened = place.enter(|| link::open(name, Backend::Auto));
         opened.and_then(|opened| opened).expect("a link").link

@@ -33,7 +33,7 @@ impl Wired {
         let (inside, outside) = (Namespace::new()?, Namespace::new()?);
         let mut links: Vec<Box<dyn Link>> = Vec::new();
         for (near, far) in [("s0", "h0"), ("s1", "h1")] {
-            net::veth((&inside, near), (&outside, far))?;
+            net::veth(inside.end(near), outside.end(far))?;
             let link = inside.enter(|| PacketLink::open(near, Options::default()))??;
             links.push(Box::new(link));
         }

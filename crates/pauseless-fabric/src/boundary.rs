@@ -21,33 +21,33 @@ use crate::trace::Circle;
 /// How often a packet that starts with `ttl` passes each link of its circle.
 pub fn passes(circle: &Circle, ttl: u16) -> Vec<u64> {
     let n = circle.round.len();
-    // The first hop of the way is that of the source host, which decrements nothing.
+    // The first hop is that of the source host, which does not decrement the TTL.
     let before = circle.lead.len() - 1;
     let inside = usize::from(ttl).saturating_sub(1 + before);
     let passes = |link: usize| inside.saturating_sub(link).div_ceil(n) as u64;
     (0..n).map(passes).collect()
 }
 
-/// What a flow that enters a loop may send.
+/// The rate at which a flow that enters a routing loop fills it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boundary {
-    /// n, the switches of the loop.
+    /// n, the number of switches of the loop.
     pub switches: usize,
-    /// What packets start with.
+    /// The TTL that packets start with.
     pub ttl: u16,
-    /// B, the slowest link of the loop.
+    /// B, the rate of the slowest link of the loop.
     pub slowest: Rate,
     /// How often a packet passes the link that it passes most often.
     pub passes: u64,
-    /// n B / TTL, in bit/s.
+    /// The paper's bound n B / TTL, in bit/s.
     pub paper_bps: f64,
     /// The rate above which some link of the loop is overloaded, in bit/s; infinite if packets
-    /// end before the loop.
+    /// expire before the loop.
     pub exact_bps: f64,
 }
 
 impl Boundary {
-    /// The bounds for packets that take the way of `circle` and start with `ttl`.
+    /// The bounds for packets that take the path of `circle` and start with `ttl`.
     pub fn new(topology: &Topology, circle: &Circle, ttl: u16) -> Boundary {
         let n = circle.round.len();
         let rates = circle.round.iter();

@@ -13,7 +13,7 @@ pub struct TopologyBuilder {
 }
 
 impl TopologyBuilder {
-    /// Nothing yet.
+    /// A builder without nodes and links.
     pub fn new() -> TopologyBuilder {
         TopologyBuilder::default()
     }
@@ -28,7 +28,7 @@ impl TopologyBuilder {
         self.add(Node { name: name.into(), kind: NodeKind::Switch, layer })
     }
 
-    /// Adds a host.
+    /// Adds a host, which needs exactly one link.
     pub fn add_host(&mut self, name: impl Into<String>) -> NodeId {
         self.add(Node { name: name.into(), kind: NodeKind::Host, layer: 0 })
     }
@@ -115,6 +115,7 @@ impl TopologyBuilder {
 
 /// Why nodes and links do not make a fabric.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum TopologyError {
     /// A node without a name.
     #[error("node number {index} has an empty name; give it one")]
@@ -124,52 +125,28 @@ pub enum TopologyError {
     },
     /// A name that could not be part of a port name.
     #[error("node name {name:?} has characters other than letters, digits, '_', '.' and '-'")]
-    BadName {
-        /// The name.
-        name: String,
-    },
+    BadName { name: String },
     /// Two nodes with one name.
     #[error("two nodes are called {name}; give each a name of its own")]
-    DuplicateName {
-        /// The name.
-        name: String,
-    },
-    /// Nobody to send.
+    DuplicateName { name: String },
+    /// The fabric has nobody to send.
     #[error("the fabric has no hosts; add at least one")]
     NoHosts,
-    /// Nobody to forward.
+    /// The fabric has nobody to forward.
     #[error("the fabric has no switches; add at least one")]
     NoSwitches,
     /// A link from a node to itself.
     #[error("a link joins {name} to itself; remove it or name another node")]
-    SelfLink {
-        /// The node.
-        name: String,
-    },
+    SelfLink { name: String },
     /// A link without a switch.
     #[error("a link joins the hosts {a} and {b}; put a switch between them")]
-    HostToHost {
-        /// One host.
-        a: String,
-        /// The other host.
-        b: String,
-    },
+    HostToHost { a: String, b: String },
     /// A host that does not have exactly one link.
     #[error("host {name} has {count} links; join it to exactly one switch")]
-    HostLinkCount {
-        /// The host.
-        name: String,
-        /// How many links it has.
-        count: usize,
-    },
+    HostLinkCount { name: String, count: usize },
     /// More ports than port numbers.
     #[error("{name} has {count} ports; split it, since {PORT_COUNT_MAX} is the most")]
-    TooManyPorts {
-        /// The node.
-        name: String,
-        /// How many links it has.
-        count: usize,
-    },
+    TooManyPorts { name: String, count: usize },
 }
 
 #[cfg(test)]

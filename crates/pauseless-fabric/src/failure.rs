@@ -10,11 +10,11 @@ use crate::topology::{LinkIndex, Topology};
 /// A set of links of one healthy topology that are down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failures {
-    /// In ascending order, each once.
+    /// The links that are down, in ascending order.
     links: Vec<LinkIndex>,
 }
 
-/// Which of the many random sets of failures.
+/// The identity of a random set of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     /// The seed of all samples.
@@ -23,11 +23,11 @@ pub struct Draw {
     pub sample: u64,
 }
 
-/// All of a million: what always fails.
+/// The probability of one, in parts per million.
 pub const PPM_MAX: u32 = 1_000_000;
 
 impl Failures {
-    /// These links, in any order.
+    /// The failure of these links, given in any order.
     pub fn of_links(links: impl IntoIterator<Item = LinkIndex>) -> Failures {
         let mut links: Vec<LinkIndex> = links.into_iter().collect();
         links.sort_unstable();
@@ -35,22 +35,22 @@ impl Failures {
         Failures { links }
     }
 
-    /// All links of a switch, those of its hosts included.
+    /// The failure of a switch: all of its links, those to hosts included.
     pub fn of_switch(topology: &Topology, switch: NodeId) -> Failures {
         Failures::of_links(topology.ports(switch).iter().map(|port| port.link))
     }
 
-    /// Every link between two switches fails with a probability of `ppm` in a million,
-    /// independently of the others.
+    /// Random failures: every link between two switches fails with a probability of `ppm` in a
+    /// million, independently of the others.
     pub fn random_links(topology: &Topology, ppm: u32, draw: Draw) -> Failures {
         let mut stream = Stream::new(draw.seed, Purpose::Failure, draw.sample);
         let links = switch_links(topology);
         let links = links.filter(|_| stream.below(u64::from(PPM_MAX)) < u64::from(ppm));
-        // A link takes one number whether it fails or not.
+        // Each link takes one random number, whether it fails or not.
         Failures::of_links(links)
     }
 
-    /// Exactly `count` links between switches fail, every set of so many being equally likely.
+    /// Exactly `count` random links between switches fail, every such set being equally likely.
     pub fn random_count(
         topology: &Topology,
         count: usize,
@@ -69,19 +69,19 @@ impl Failures {
         Ok(Failures::of_links(links))
     }
 
-    /// Every link between two switches alone, in the order of the links.
+    /// The failures of each single link between two switches, in the order of the links.
     pub fn single_links(topology: &Topology) -> impl Iterator<Item = Failures> + '_ {
         switch_links(topology).map(|link| Failures { links: vec![link] })
     }
 
-    /// Every switch alone, in the order of the switches.
+    /// The failures of each single switch, in the order of the switches.
     pub fn single_switches(topology: &Topology) -> impl Iterator<Item = Failures> + '_ {
         let switches = topology.switches().iter();
         switches.map(|switch| Failures::of_switch(topology, *switch))
     }
 
-    /// What a name stands for: a switch, `A1`; a link between switches, `A1-C2`, of which the second
-    /// of parallel ones is `A1-C2#2`; or a link by one of its ports, `A1:C2`.
+    /// The failure that a name stands for: a switch, `A1`; a link between switches, `A1-C2`, of
+    /// which the second of parallel ones is `A1-C2#2`; or a link by one of its ports, `A1:C2`.
     pub fn named(topology: &Topology, name: &str) -> Result<Failures, FailureError> {
         if let Some(node) = topology.node_named(name) {
             return if topology.is_host(node) {
@@ -116,12 +116,12 @@ impl Failures {
         self.links.binary_search(&link).is_ok()
     }
 
-    /// These and others.
+    /// The links that fail in either of the two.
     pub fn union(&self, others: &Failures) -> Failures {
         Failures::of_links(self.links.iter().chain(&others.links).copied())
     }
 
-    /// What is left of `topology`, which must be the one that they were made for.
+    /// The rest of `topology`, which must be the one that the failures were made for.
     pub fn apply(&self, topology: &Topology) -> Topology {
         topology.without_links(&self.links)
     }
@@ -155,48 +155,28 @@ impl Failures {
     }
 }
 
-/// Why a name or a number is no failure.
+/// Why a name or a number does not denote a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum FailureError {
-    /// No node of that name, and no link either.
+    /// The name is neither a node nor a link.
     #[error("the fabric has no switch or link {name:?}; write a switch as A1, a link as A1-C2")]
-    Unknown {
-        /// What was written.
-        name: String,
-    },
-    /// A link, but not of this fabric.
+    Unknown { name: String },
+    /// The name is that of a link which the fabric does not have.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// Names with dashes can be split in more than one way.
+    /// The name has dashes that can be split in more than one way.
     #[error("{name:?} may be more than one link; write it as a port, {first} or {second}")]
-    Ambiguous {
-        /// What was written.
-        name: String,
-        /// One reading.
-        first: String,
-        /// Another one.
-        second: String,
-    },
-    /// Hosts do not fail.
+    Ambiguous { name: String, first: String, second: String },
+    /// The name is that of a host.
     #[error("{name} is a host; fail switches and the links between them")]
-    Host {
-        /// What was written.
-        name: String,
-    },
-    /// The only link of a host.
+    Host { name: String },
+    /// The link is the only one of a host.
     #[error("host {host} would have no link left; fail links between switches only")]
-    HostLink {
-        /// The host.
-        host: String,
-    },
-    /// More failures than links.
+    HostLink { host: String },
+    /// More links were to fail than there are.
     #[error("{wanted} links cannot fail: only {count} are between switches")]
-    TooMany {
-        /// How many were to fail.
-        wanted: usize,
-        /// How many there are.
-        count: usize,
-    },
+    TooMany { wanted: usize, count: usize },
 }
 
 fn switch_links(topology: &Topology) -> impl Iterator<Item = LinkIndex> + '_ {
@@ -226,7 +206,7 @@ fn port_of(topology: &Topology, name: &str) -> Result<String, FailureError> {
             second: second.clone(),
         }),
         [port] => Ok(port.clone()),
-        // The complaint about the first reading lists the neighbours of its first node.
+        // The message about the first reading lists the neighbours of its first node.
         [] => ports.into_iter().next().ok_or(FailureError::Unknown { name: name.to_string() }),
     }
 }

@@ -14,7 +14,7 @@ use pauseless_core::unit::Rate;
 pub struct FairFlow {
     /// The egress ports that it passes, at least one. A port that it passes twice counts twice.
     pub path: Vec<(NodeId, PortId)>,
-    /// What it sends at most; `None` for a flow that is always backlogged.
+    /// The most that it sends; `None` for a flow that is always backlogged.
     pub demand: Option<Rate>,
 }
 
@@ -45,21 +45,21 @@ struct Filling {
     /// The links that each flow passes.
     flow_links: Vec<Vec<usize>>,
     rates: Vec<Option<f64>>,
-    /// Links by the rate at which they fill up. What is recorded may be too low, since a link
-    /// takes longer to fill with each flow that stops elsewhere, but never too high.
+    /// Links by the rate at which they fill up. An entry may be too low, since a link takes longer
+    /// to fill with each flow that stops elsewhere, but never too high.
     filling_up: BinaryHeap<Reverse<(ShareKey, usize)>>,
 }
 
-/// What a directed link still has to give.
+/// The remaining capacity of a directed link.
 struct LinkState {
     /// The capacity less the rates of the flows that have stopped.
     left: f64,
-    /// How often flows that still grow pass the link.
+    /// How often growing flows pass the link.
     growing: usize,
     flows: Vec<usize>,
 }
 
-/// The bits of a share: in the order of the shares themselves, since none is negative.
+/// The bits of a share, which are in the order of the shares, since none is negative.
 type ShareKey = u64;
 
 impl Filling {
@@ -119,7 +119,7 @@ impl Filling {
         self.rates[flow] = Some(rate);
         for &link in &self.flow_links[flow] {
             let state = &mut self.links[link];
-            // Rounding may leave a full link with a hair less than nothing.
+            // Rounding may leave a full link slightly below zero.
             state.left = (state.left - rate).max(0.0);
             state.growing -= 1;
         }
@@ -127,7 +127,7 @@ impl Filling {
 }
 
 impl LinkState {
-    /// The rate at which the flows that still grow fill the link.
+    /// The rate of the growing flows at which they fill the link.
     fn share(&self) -> f64 {
         self.left / self.growing as f64
     }
@@ -160,7 +160,7 @@ mod tests {
         max_min_rates(flows, |node, port| topology.port(node, port).rate)
     }
 
-    /// gfc19 Fig. 1.
+    /// The ring is that of gfc19 Fig. 1.
     #[test]
     fn each_flow_of_the_ring_gets_half_a_link() {
         let ring = Ring { switches: 3, hosts_per_switch: 1 }.build(links(10)).unwrap();

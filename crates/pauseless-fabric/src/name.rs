@@ -64,7 +64,7 @@ impl Topology {
             self.node_named(name).ok_or_else(unknown)
         };
         let id = find(node)?;
-        // The neighbours are worth listing even when the second name is of no node at all.
+        // The neighbours are worth listing even if the second name is not a node at all.
         let parallel = match self.node_named(peer) {
             Some(peer) => self.parallel_ports(id, peer),
             None => &[],
@@ -80,48 +80,27 @@ impl Topology {
     }
 }
 
-/// Why a name denotes no port or link of the fabric.
+/// Why a name does not denote a port or link of the fabric.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum NameError {
-    /// Not in the form of a port name.
+    /// The name does not have the form of a port name.
     #[error(
         "{name:?} is no port name; write NODE:NEIGHBOUR, or NODE:NEIGHBOUR#2 for a second link"
     )]
-    Malformed {
-        /// What was written.
-        name: String,
-    },
-    /// No node is called that.
+    Malformed { name: String },
+    /// The fabric has no node of that name.
     #[error("the fabric has no node {name:?}")]
-    UnknownNode {
-        /// What was written.
-        name: String,
-    },
-    /// No link joins the two.
+    UnknownNode { name: String },
+    /// No link joins the two nodes.
     #[error("{node} has no link to {peer:?}; {}", listed(neighbours))]
-    NotAdjacent {
-        /// The first node.
-        node: String,
-        /// What was written for its neighbour.
-        peer: String,
-        /// The names of all its neighbours.
-        neighbours: Vec<String>,
-    },
+    NotAdjacent { node: String, peer: String, neighbours: Vec<String> },
     /// The two nodes have fewer parallel links.
     #[error("{node} has no link number {wanted} to {peer}, only {count}")]
-    NotParallel {
-        /// The first node.
-        node: String,
-        /// Its neighbour.
-        peer: String,
-        /// The number that was written.
-        wanted: usize,
-        /// How many links join the two.
-        count: usize,
-    },
+    NotParallel { node: String, peer: String, wanted: usize, count: usize },
 }
 
-/// What an error says about the neighbours, short enough to read even for a large switch.
+/// The part of a message that lists the neighbours, short even for a large switch.
 pub(crate) fn listed(neighbours: &[String]) -> String {
     const SHOWN: usize = 24;
     match neighbours.len() {

@@ -6,10 +6,10 @@ use thiserror::Error;
 use crate::name::listed;
 use crate::topology::Topology;
 
-/// A node of a path, and by which of parallel links it is reached.
+/// A node of a path, and which of several parallel links leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// The node.
+    /// The node that the path passes.
     pub node: NodeId,
     /// The number of the link that leads to it, from 1, among those that join it to the node
     /// before. The first node of a path is reached by none and has 1.
@@ -17,7 +17,7 @@ pub struct Step {
 }
 
 impl From<NodeId> for Step {
-    /// By the first link.
+    /// A step by the first of parallel links.
     fn from(node: NodeId) -> Step {
         Step { node, link: 1 }
     }
@@ -25,84 +25,46 @@ impl From<NodeId> for Step {
 
 /// Why a list of nodes is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum PathError {
-    /// No room for a switch.
+    /// The path is too short for a switch.
     #[error("the path has {count} nodes; write at least a source host, a switch and a target host")]
-    TooShort {
-        /// How many nodes it has.
-        count: usize,
-    },
-    /// It begins or ends at a switch.
+    TooShort { count: usize },
+    /// The path begins or ends at a switch.
     #[error("the path has the switch {name} at its end; begin and end it at a host")]
-    EndNotHost {
-        /// The switch.
-        name: String,
-    },
-    /// It returns to its source.
+    EndNotHost { name: String },
+    /// The path returns to its source.
     #[error("the path begins and ends at {name}; choose another target")]
-    ToItself {
-        /// The host.
-        name: String,
-    },
-    /// Hosts do not forward.
+    ToItself { name: String },
+    /// The path passes through a host, which does not forward.
     #[error("the path passes through the host {name}; hosts do not forward, so go around it")]
-    HostInside {
-        /// The host.
-        name: String,
-    },
-    /// The switch would have to tell the first visit from the second.
+    HostInside { name: String },
+    /// The path visits a switch twice, which would have to tell the two visits apart.
     #[error(
         "the path visits {name} twice; a table keyed by destination cannot express it, \
          so remove the loop"
     )]
-    SwitchTwice {
-        /// The switch.
-        name: String,
-    },
+    SwitchTwice { name: String },
     /// No link joins two consecutive nodes.
     #[error(
         "the path goes from {from} to {to}, but {from} has no link to it; {}",
         listed(neighbours)
     )]
-    NotAdjacent {
-        /// The first node.
-        from: String,
-        /// The node after it.
-        to: String,
-        /// The names of all neighbours of the first node.
-        neighbours: Vec<String>,
-    },
+    NotAdjacent { from: String, to: String, neighbours: Vec<String> },
     /// Two consecutive nodes have fewer parallel links.
     #[error(
         "the path goes from {from} to {to} by link number {wanted}; there {}",
         match count { 1 => "is only 1".to_string(), count => format!("are only {count}") }
     )]
-    NotParallel {
-        /// The first node.
-        from: String,
-        /// The node after it.
-        to: String,
-        /// The number that was written.
-        wanted: usize,
-        /// How many links join the two.
-        count: usize,
-    },
-    /// A packet that goes in a circle passes two switches at least.
+    NotParallel { from: String, to: String, wanted: usize, count: usize },
+    /// The loop has fewer than two switches.
     #[error(
         "the loop has {count} of the two switches that it takes; name the switches of a circle"
     )]
-    LoopTooShort {
-        /// How many switches were written.
-        count: usize,
-    },
+    LoopTooShort { count: usize },
     /// The first node has the number of a link, but no link leads to it.
     #[error("the path begins at {name}, so no link leads there; remove the #{wanted}")]
-    LinkToSource {
-        /// The source.
-        name: String,
-        /// The number that was written.
-        wanted: usize,
-    },
+    LinkToSource { name: String, wanted: usize },
 }
 
 /// The egress ports along `path`, from that of the source host to that of the last switch.
@@ -139,9 +101,9 @@ fn ports_between(topology: &Topology, path: &[Step]) -> Result<Vec<PortId>, Path
     Ok(ports)
 }
 
-/// The switches of a way that never ends, with their next hops: first those of `lead`, which
-/// begins at the source host, then those of `round` again and again. The number of a link at the
-/// first switch of the round is that of the link which closes it.
+/// The next hops of a path that never ends: first the switches of `lead`, which begins at the
+/// source host, then those of `round` again and again. The link number at the first switch of the
+/// round is that of the link which closes it.
 pub(crate) fn ports_around(
     topology: &Topology,
     lead: &[Step],
@@ -184,7 +146,7 @@ fn check_nodes(topology: &Topology, path: &[NodeId]) -> Result<(), PathError> {
     check_switches(topology, switches)
 }
 
-/// Whether these are switches, each there once.
+/// Checks that these are switches, each listed once.
 fn check_switches(topology: &Topology, switches: &[NodeId]) -> Result<(), PathError> {
     let name = |node: NodeId| topology.node(node).name.clone();
     if let Some(&host) = switches.iter().find(|node| topology.is_host(**node)) {

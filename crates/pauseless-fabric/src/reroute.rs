@@ -1,4 +1,4 @@
-//! Where packets go after links have failed.
+//! Routes after links have failed.
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_core::table::WayId;
@@ -8,18 +8,19 @@ use crate::rng::{Purpose, Stream};
 use crate::routing::{Multipath, RouteBuilder, Routes, Routing, TieBreak};
 use crate::topology::Topology;
 
-/// How a fabric answers to failures.
+/// How the routes of a fabric change after failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reroute {
     /// All routes are computed anew by a rule, once the failures are known everywhere.
     Rule(Routing),
-    /// Only the switches at a failed link change anything, as before the others have learnt of
-    /// it: what would have crossed the link goes to a neighbour that still leads to the target.
+    /// Only the switches at a failed link change their routes, as before the others have learnt of
+    /// it: packets that would have crossed the link go to a neighbour that still leads to the
+    /// target.
     LocalDetour,
 }
 
 impl Reroute {
-    /// The same for another network of a random sample: ties are broken by other draws.
+    /// The same reaction in another sample of random failures: ties are broken by other draws.
     pub fn of_sample(self, sample: u64) -> Reroute {
         match self {
             Reroute::Rule(Routing {
@@ -96,8 +97,8 @@ impl<'d> Detours<'d> {
         self.failed[self.topology.port(node, port).link.0 as usize]
     }
 
-    /// The port to the neighbour from which the target is nearest, of those from which it is
-    /// reached at all without this switch changing its mind; the lowest of several.
+    /// The port to the neighbour from which the target is nearest, among those from which it can be
+    /// reached without this switch; the lowest of several.
     fn detour(&self, switch: NodeId, group: GroupId, way: WayId) -> Vec<PortId> {
         let ports = (0..).map(PortId).zip(self.topology.ports(switch));
         let hops = ports.filter_map(|(number, port)| {
@@ -108,8 +109,8 @@ impl<'d> Detours<'d> {
         hops.min().map(|(_, number)| number).into_iter().collect()
     }
 
-    /// How many hops the healthy routes lead from `start` to the end of `way` without a failed
-    /// link, if they do.
+    /// The number of hops of the healthy routes from `start` to the end of `way`; `None` if they
+    /// cross a failed link.
     fn length(&self, start: NodeId, group: GroupId, way: WayId) -> Option<usize> {
         let table = &self.healthy.table;
         let exit = table.exit(group).map(|(node, _)| node);

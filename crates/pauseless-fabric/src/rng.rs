@@ -1,7 +1,7 @@
 //! Random numbers as a function of (seed, purpose, entity, count): one named stream per purpose and
 //! entity, so that adding a draw somewhere never shifts the draws elsewhere.
 
-/// What a stream is for.
+/// The purposes of random streams.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
     /// Which of several shortest paths a switch takes.
@@ -20,7 +20,7 @@ pub enum Purpose {
     Wire = 6,
     /// Which switches of a random fabric are joined.
     Wiring = 8,
-    /// Which links fail.
+    /// Which links of a fabric fail.
     Failure = 9,
     /// Which packets a switch marks or samples.
     Marking = 10,
@@ -30,7 +30,7 @@ pub enum Purpose {
     WireLoss = 12,
 }
 
-/// A counter-based stream.
+/// A stream of random numbers that are hashes of a counter.
 #[derive(Clone, Debug)]
 pub struct Stream {
     key: u64,
@@ -44,7 +44,7 @@ impl Stream {
         Stream { key, count: 0 }
     }
 
-    /// 64 random bits.
+    /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.count += 1;
         mix(self.key.wrapping_add(self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
@@ -63,7 +63,7 @@ impl Stream {
     }
 }
 
-/// A number for a name, the same in every run.
+/// A number derived from a name, the same in every run.
 pub fn hash_name(name: &str) -> u64 {
     // FNV-1a, finished with a mixer because its high bits are weak.
     let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);

@@ -11,9 +11,9 @@ pub const PORT_COUNT_MAX: usize = 65_535;
 /// What a node does with packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Forwards.
+    /// It forwards packets of others.
     Switch,
-    /// Sends and receives, and never forwards.
+    /// It sends and receives, and never forwards.
     Host,
 }
 
@@ -22,7 +22,7 @@ pub enum NodeKind {
 pub struct Node {
     /// Unique in its topology, and made of letters, digits, `_`, `.` and `-`.
     pub name: String,
-    /// Switch or host.
+    /// Whether it is a switch or a host.
     pub kind: NodeKind,
     /// The height in a tree: hosts 0, the switches next to them 1, and so on.
     pub layer: u8,
@@ -32,25 +32,25 @@ pub struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkIndex(pub u32);
 
-/// What a link can do, the same in both directions.
+/// The properties of a link, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSpec {
     /// The rate of each direction.
     pub rate: Rate,
-    /// The propagation delay.
+    /// The propagation delay of each direction.
     pub delay: Span,
 }
 
 /// A full-duplex link, the only kind there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// One end.
+    /// The node at one end.
     pub a: NodeId,
-    /// The other end.
+    /// The node at the other end.
     pub b: NodeId,
     /// The rate of each direction.
     pub rate: Rate,
-    /// The propagation delay.
+    /// The propagation delay of each direction.
     pub delay: Span,
 }
 
@@ -65,18 +65,19 @@ pub struct Port {
     pub peer_port: PortId,
     /// The rate of each direction.
     pub rate: Rate,
-    /// The propagation delay.
+    /// The propagation delay of each direction.
     pub delay: Span,
 }
 
-/// A validated fabric. It need not be connected: what cannot be reached is routing's to say.
+/// A validated fabric. It need not be connected: routing says what cannot be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
     nodes: Vec<Node>,
     links: Vec<Link>,
     /// The ports of all nodes, node after node.
     ports: Vec<Port>,
-    /// Where the ports of node `i` begin; they end where those of the next node begin.
+    /// The index in `ports` of the first port of each node; they end where those of the next node
+    /// begin.
     port_starts: Vec<usize>,
     /// The ports of each node again, ordered by peer and then by number.
     ports_by_peer: Vec<PortId>,
@@ -179,7 +180,7 @@ impl Topology {
         &by_peer[from..to]
     }
 
-    /// Numbers the ports and builds the indices. What may be wrong has been checked before.
+    /// Numbers the ports and builds the indices. All errors were checked for before.
     pub(crate) fn assemble(nodes: Vec<Node>, links: Vec<Link>) -> Topology {
         let mut port_starts = vec![0; nodes.len() + 1];
         for end in links.iter().flat_map(|link| [link.a, link.b]) {
@@ -217,7 +218,7 @@ fn by_name(nodes: &[Node], a: NodeId, b: NodeId) -> Ordering {
     nodes[a.index()].name.cmp(&nodes[b.index()].name)
 }
 
-/// Deals out the port numbers of each node in the order of `links`.
+/// Assigns the port numbers of each node in the order of `links`.
 fn number_ports(links: &[Link], port_starts: &[usize]) -> Vec<Port> {
     let mut next = port_starts.to_vec();
     let mut numbered = Vec::with_capacity(2 * links.len());

@@ -1,4 +1,4 @@
-//! Walking a forwarding table as a packet would.
+//! Follows a packet through a forwarding table.
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_core::table::ForwardingTable;
@@ -6,14 +6,14 @@ use thiserror::Error;
 
 use crate::topology::Topology;
 
-/// What decides the way of a packet.
+/// The fields of a packet that determine its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The host that sends it.
     pub source: NodeId,
-    /// What the switches forward it by.
+    /// The group by which switches forward it.
     pub group: GroupId,
-    /// What chooses between equal paths.
+    /// The ECMP hash, which chooses between equal paths.
     pub hash: u64,
 }
 
@@ -46,16 +46,16 @@ pub fn trace(
     Ok(path)
 }
 
-/// A way that never ends.
+/// A path that never ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circle {
     /// The egress ports that a packet passes once, that of its source first.
     pub lead: Vec<(NodeId, PortId)>,
-    /// Those that it passes again and again, from where it enters the circle.
+    /// The egress ports that it passes again and again, from where it enters the circle.
     pub round: Vec<(NodeId, PortId)>,
 }
 
-/// The way of a packet that goes in a circle; `None` for one that does not.
+/// The path of a packet that travels in a circle; `None` for one that does not.
 pub fn circle(topology: &Topology, table: &ForwardingTable, header: Header) -> Option<Circle> {
     let first = topology.ports(header.source).first()?;
     let mut path = vec![(header.source, PortId(0))];
@@ -72,30 +72,20 @@ pub fn circle(topology: &Topology, table: &ForwardingTable, header: Header) -> O
     None
 }
 
-/// Why a packet arrives nowhere.
+/// Why a packet does not arrive.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum TraceError {
-    /// Only hosts send.
+    /// A switch was named as the source.
     #[error("{name} is a switch; name a host as the source")]
-    SourceNotHost {
-        /// The switch.
-        name: String,
-    },
+    SourceNotHost { name: String },
     /// The source has lost its link.
     #[error("host {name} has no link left")]
-    NoLink {
-        /// The source.
-        name: String,
-    },
-    /// A switch knows no way.
+    NoLink { name: String },
+    /// A switch has no route for the packet.
     #[error("{at} has no next hop for group {}", group.0)]
-    NoNextHop {
-        /// The switch.
-        at: String,
-        /// The group of the packet.
-        group: GroupId,
-    },
-    /// The packet circles for ever.
+    NoNextHop { at: String, group: GroupId },
+    /// The packet travels in a circle for ever.
     #[error("the packet circles through {}", switches.join(", "))]
     Loop {
         /// The switches of the loop in the order of travel, each once.

@@ -24,7 +24,7 @@ fn components(topology: &Topology, routes: &Routes, traffic: &Traffic) -> Vec<Co
     let left_out = vec![false; topology.nodes().len()];
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &left_out);
-    let components = checker.explain(network, (&graph, &left_out), usize::MAX);
+    let components = checker.explain(network, &graph, &left_out, usize::MAX);
     assert_eq!(graph.is_cyclic(), !components.is_empty());
     assert_eq!(graph.components().len(), components.len());
     components

@@ -99,7 +99,7 @@ fn every_cycle_is_explained_by_those_who_make_it() {
             return;
         }
         let oracle = Oracle::new(&network, &case.left_out);
-        let found = checker.explain(network, (&graph, &case.left_out), usize::MAX);
+        let found = checker.explain(network, &graph, &case.left_out, usize::MAX);
         let buffers = Vec::from_iter(found.iter().map(|component| component.buffers.clone()));
         assert_eq!(buffers, graph.components());
         for component in &found {
@@ -140,7 +140,7 @@ fn only_what_is_asked_for_is_named() {
     let oracle = Oracle::new(&network, &case.left_out);
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &case.left_out);
-    let found = checker.explain(network, (&graph, &case.left_out), usize::MAX);
+    let found = checker.explain(network, &graph, &case.left_out, usize::MAX);
     assert_eq!(found.len(), 1);
     check_hops(&case, &oracle, &found[0].cycle);
     check_flows(&case, &oracle, &found[0].cycle);

@@ -9,7 +9,7 @@
 pub struct Bundle {
     /// The script, to be put at the end of a page.
     pub script: &'static str,
-    /// Its style sheet.
+    /// The style sheet that the script needs.
     pub style: &'static str,
     /// The licences of the libraries in it, which have to go with them.
     pub licences: &'static str,

@@ -62,7 +62,7 @@ fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
     let left_out = vec![false; network.topology.nodes().len()];
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &left_out);
-    let roles = Roles::of(&checker.crossings(network, (&graph, &left_out)));
+    let roles = Roles::of(&checker.crossings(network, &graph, &left_out));
     let groups = std::mem::take(&mut resolved.groups);
     let mut homes: BTreeMap<Buffer, usize> = BTreeMap::new();
     for (number, group) in groups.iter().enumerate() {

@@ -32,7 +32,7 @@
 //!     }
 //!
 //!     fn check(&self) -> Result<(), SizeError> {
-//!         Numbers("a star").within(("hosts", self.hosts), 2, 128)
+//!         Numbers("a star").within("hosts", self.hosts, 2..=128)
 //!     }
 //!
 //!     fn draw(&self, wiring: &mut Wiring) {

@@ -1,4 +1,4 @@
-//! What a run needs to know, validated by whoever builds it.
+//! The configuration of a run, validated by the code that builds it.
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::CongestionControl;
@@ -15,51 +15,52 @@ use pauseless_fabric::topology::Topology;
 
 use crate::event::Kind;
 
-/// A run, complete: the same value gives the same outcome on every machine.
+/// Everything that determines a run: the same value gives the same outcome on every machine.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Nodes and links.
+    /// The nodes and the links between them.
     pub topology: Topology,
-    /// The table that switches forward with.
+    /// The forwarding table of all switches.
     pub table: ForwardingTable,
-    /// In which class packets leave each switch.
+    /// The class in which packets leave each switch.
     pub classes: ClassMap,
-    /// How packets wait in every switch.
+    /// Where packets wait in every switch.
     pub discipline: Discipline,
     /// How every egress chooses between classes.
     pub scheduler: Scheduler,
     /// Flow control and buffer of every ingress.
     pub ingress: IngressTable,
-    /// t_r, from the arrival of a control frame to its effect.
+    /// t_r, the time from the arrival of a control frame to its effect.
     pub processing: Span,
-    /// Up to this much is added to `processing`, at random for each control frame.
+    /// The most that is added to `processing`, at random for each control frame.
     pub processing_jitter: Span,
-    /// Every frame arrives up to this much later than its link's delay says, at random but in
-    /// order: without it, networks of equal packets lock into phases that no real one has.
+    /// The most that a frame arrives later than its link's delay says, at random but in order:
+    /// without it, networks of equal packets lock into phases that no real one has.
     pub wire_jitter: Span,
-    /// Bytes that every frame takes on the wire beyond its size: preamble and gap, or nothing.
+    /// The bytes that every frame occupies on the wire beyond its size: preamble and gap, or
+    /// nothing.
     pub wire_overhead: Bytes,
     /// How wires and switches work in detail.
     pub hardware: Hardware,
-    /// What end hosts and switches do about congestion.
+    /// The congestion control of hosts and switches.
     pub congestion: Congestion,
-    /// How flows that obey congestion control, or are acknowledged, are carried.
+    /// How flows that obey congestion control, or are acknowledged, are transported.
     pub transport: Transport,
-    /// What wires lose by themselves.
+    /// The share of frames that wires lose.
     pub wire_loss: WireLoss,
-    /// In canonical order; see [`canonical_order`].
+    /// All flows in canonical order; see [`canonical_order`].
     pub flows: Vec<Flow>,
-    /// Flows that wait for others; sorted, and without circles.
+    /// The flows that wait for others; sorted, and without cycles.
     pub follows: Vec<Follow>,
-    /// Hosts that do not take every packet at once.
+    /// The hosts that do not take every packet at once.
     pub receivers: Vec<Receiver>,
     /// How long to simulate.
     pub duration: Span,
-    /// What ends the run before that.
+    /// What ends the run before its duration is over.
     pub stop: Stop,
-    /// A flow below this share of its fair rate starves, in parts per thousand.
+    /// The share of its fair rate below which a flow starves, in parts per thousand.
     pub starvation_permille: u32,
-    /// What is done about pauses that last, and about deadlocks.
+    /// What is done about long pauses, and about deadlocks.
     pub mitigation: Mitigation,
     /// Whether to record where pauses come from.
     pub is_tracing: bool,
@@ -75,26 +76,26 @@ pub struct Config {
 /// comparisons with other simulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hardware {
-    /// Frame bytes of a control frame of PFC, credits or GFC. Those without a length take no place
-    /// on the wire, and wait for no frame that is being sent.
+    /// The length of a control frame of PFC, credits or GFC. A length of zero means that they do
+    /// not occupy the wire, and wait for no frame that is being sent.
     pub control_frame: Bytes,
-    /// What comes first at one instant.
+    /// Which of two simultaneous events comes first.
     pub ties: Ties,
 }
 
-/// What comes first at one instant: a control frame that takes effect, or packets that arrive. In a
-/// real network nothing is simultaneous, and both are as good.
+/// Which of two simultaneous events comes first: a control frame that takes effect, or packets that
+/// arrive. In a real network nothing is simultaneous, and either order is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// Control frames.
+    /// Control frames take effect first.
     #[default]
     Control,
-    /// Packets that arrive.
+    /// Packets that arrive are handled first.
     Arrivals,
 }
 
 impl Ties {
-    /// What kind of event a control frame is that takes effect.
+    /// The kind of event with which a control frame takes effect.
     #[inline]
     pub(crate) fn signal(self) -> Kind {
         match self {
@@ -105,7 +106,7 @@ impl Ties {
 }
 
 impl Hardware {
-    /// Whether control frames take no place on wires.
+    /// Whether control frames do not occupy wires.
     pub fn is_out_of_band(&self) -> bool {
         self.control_frame == Bytes::ZERO
     }
@@ -117,34 +118,36 @@ impl Default for Hardware {
     }
 }
 
-/// What ends a run before its time: its question is answered. By default nothing does.
+/// What ends a run before its duration is over, because its question is answered. By default
+/// nothing does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// A deadlock was found.
+    /// The run ends when a deadlock is found.
     pub deadlock: bool,
-    /// Every flow has finished or was stopped, all of its packets have arrived or expired, and no
-    /// link is held back any more. Answers that are still under way are not waited for.
+    /// The run ends when every flow has finished or was stopped, all of its packets have arrived or
+    /// expired, and no link is held back any more. Feedback packets that are still on their way are
+    /// not waited for.
     pub done: bool,
-    /// The rates and queues have been the same for a while, and the scenario has nothing in store
-    /// that would change them.
+    /// The run ends when rates and queues have been constant for a while, and the scenario has no
+    /// event left that would change them.
     pub steady: Option<Steady>,
 }
 
 impl Stop {
-    /// Only a deadlock does.
+    /// Only a deadlock ends the run.
     pub const DEADLOCK: Stop = Stop { deadlock: true, done: false, steady: None };
 }
 
-/// What counts as a steady state.
+/// The definition of a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steady {
-    /// How long one window is. Windows grow with the run, lest a slow change passes for none: those
-    /// that are looked at always cover the last quarter of it.
+    /// The length of one window. Windows grow with the run, lest a slow change passes for none:
+    /// those that are compared always cover the last quarter of it.
     pub window: Span,
-    /// So many windows in a row are held against each other.
+    /// The number of windows that are compared with each other.
     pub windows: u32,
-    /// How far each of them, and the trend over all of them, may be from their mean, in parts per
-    /// thousand of that.
+    /// The largest deviation of each window, and of the trend over all of them, from their mean, in
+    /// parts per thousand of it.
     pub tolerance_permille: u32,
 }
 
@@ -154,21 +157,21 @@ pub struct IngressTable {
     class_count: usize,
     starts: Vec<usize>,
     cells: Vec<Ingress>,
-    /// One element per node; empty if no switch shares its memory between ports.
+    /// The memory of each node; empty if no switch shares its memory between ports.
     memories: Vec<MemoryConfig>,
 }
 
 /// One (ingress port, class).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ingress {
-    /// What watches its counter.
+    /// The flow control that watches its counter.
     pub control: FlowControl,
-    /// The physical buffer.
+    /// The size of the physical buffer.
     pub buffer: Bytes,
 }
 
 impl IngressTable {
-    /// The same for every port and class of `topology`.
+    /// The same ingress for every port and class of `topology`.
     pub fn uniform(topology: &Topology, class_count: usize, ingress: Ingress) -> IngressTable {
         assert!((1..=Class::COUNT_MAX).contains(&class_count));
         let mut starts = Vec::with_capacity(topology.nodes().len());
@@ -185,23 +188,23 @@ impl IngressTable {
         self.class_count
     }
 
-    /// The cell of (`node`, `port`, `class`).
+    /// The ingress of (`node`, `port`, `class`).
     pub fn get(&self, node: NodeId, port: PortId, class: Class) -> &Ingress {
         &self.cells[self.index(node, port, class)]
     }
 
-    /// The cell of (`node`, `port`, `class`), to be changed.
+    /// The ingress of (`node`, `port`, `class`), to be changed.
     pub fn get_mut(&mut self, node: NodeId, port: PortId, class: Class) -> &mut Ingress {
         let index = self.index(node, port, class);
         &mut self.cells[index]
     }
 
-    /// Whether the flow control of any cell is one that `is_wanted`.
+    /// Whether the flow control of any ingress satisfies `is_wanted`.
     pub fn any(&self, is_wanted: impl Fn(&FlowControl) -> bool) -> bool {
         self.cells.iter().any(|cell| is_wanted(&cell.control))
     }
 
-    /// Makes the ports of a switch share its memory, which then commands their PFC.
+    /// Lets the ports of a switch share its memory, which then commands their PFC.
     pub fn share(&mut self, node: NodeId, memory: SharedConfig) {
         self.memories.resize(self.starts.len(), MemoryConfig::Private);
         self.memories[node.index()] = MemoryConfig::Shared(memory);
@@ -224,38 +227,38 @@ impl IngressTable {
     }
 }
 
-/// What end hosts and switches do about congestion.
+/// The congestion control of hosts and switches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Congestion {
     /// The scheme of all flows that obey one.
     pub control: CongestionControl,
-    /// The target of such a flow acknowledges every so many packets; 0 for never.
+    /// Every how many packets the target of such a flow sends an acknowledgement; 0 for never.
     pub ack_every: u32,
 }
 
 impl Congestion {
-    /// Only flow control holds anybody back.
+    /// Without congestion control, only flow control holds senders back.
     pub const NONE: Congestion = Congestion { control: CongestionControl::None, ack_every: 0 };
 }
 
-/// Which part of the frames with data and answers wires lose by themselves, at random: no buffer
-/// was too small. Control frames are never lost.
+/// The share of data and feedback frames that wires lose, at random and not for lack of buffer.
+/// Control frames are never lost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WireLoss {
-    /// On every link, in each direction.
+    /// The share on every link, in each direction.
     pub share: f64,
-    /// On the way into this port instead.
+    /// The share on the way into these ports instead.
     pub ports: Vec<(NodeId, PortId, f64)>,
 }
 
-/// One flow starts after another.
+/// A flow that starts after another one has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Follow {
-    /// The one that has to be finished first.
+    /// The flow that has to finish first.
     pub first: FlowId,
-    /// The one that starts then, if it waits for no other one.
+    /// The flow that starts then, unless it waits for others too.
     pub then: FlowId,
-    /// How long after, at the least.
+    /// The least time in between.
     pub delay: Span,
 }
 
@@ -264,51 +267,51 @@ pub struct Follow {
 pub struct Flow {
     /// Unique; decides the canonical order, the start offset and the ECMP hash.
     pub name: String,
-    /// Where it starts.
+    /// The host that sends it.
     pub source: NodeId,
-    /// Where it ends.
+    /// The host that receives it.
     pub target: NodeId,
-    /// How it is forwarded.
+    /// The group by which switches forward it.
     pub group: GroupId,
-    /// The class that it travels in, as far as [`Config::classes`] lets it stay there.
+    /// The class in which it starts; [`Config::classes`] may change it on the way.
     pub class: Class,
-    /// What its packets carry all the way, such as a service level, for tables of classes.
+    /// The label that its packets carry from source to target, such as a service level.
     pub label: u8,
-    /// A packet is dropped at the switch that it enters as its so many-th; [`Flow::TTL_NONE`] for
-    /// one that lives for ever.
+    /// The number of switches that a packet may enter: it is dropped at the last of them;
+    /// [`Flow::TTL_NONE`] for no limit.
     pub ttl: u16,
     /// Frame bytes of a full packet.
     pub packet: Bytes,
-    /// The pace; a greedy flow has the rate of its link.
+    /// The pace of the flow; that of a greedy flow is the rate of its link.
     pub pace: Rate,
     /// Frame bytes to send; [`Bytes::MAX`] for a flow without end.
     pub size: Bytes,
-    /// When it starts, start offset included; no earlier if it waits for others.
+    /// When it starts, start offset included; later if it waits for others.
     pub start: Time,
     /// When it stops although it is not finished; [`Time::MAX`] for never.
     pub stop: Time,
-    /// Chooses between equal paths.
+    /// The ECMP hash, which chooses between equal paths.
     pub hash: u64,
-    /// When it is silent by itself.
+    /// The on-off pattern of the application.
     pub duty: Duty,
     /// Whether it obeys [`Config::congestion`].
     pub reaction: Reaction,
 }
 
-/// A flow's part in congestion control.
+/// The part of a flow in congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reaction {
-    /// It sends at its pace whatever happens, and nobody answers.
+    /// It sends at its pace whatever happens, and gets no feedback.
     None,
     /// It obeys the scheme.
     Controlled {
         /// The rate at which it starts.
         initial: Rate,
-        /// How what is said to its source is forwarded.
+        /// The group by which feedback to its source is forwarded.
         group: GroupId,
-        /// The class that this travels in.
+        /// The class of that feedback.
         class: Class,
-        /// About how many frame bytes may be unacknowledged, if there are windows at all;
+        /// The most frame bytes that may be unacknowledged, if there are windows at all;
         /// [`Bytes::MAX`] for any number.
         window: Bytes,
         /// Its round-trip time without queues.
@@ -324,7 +327,8 @@ pub fn canonical_order(flows: &mut [Flow]) {
 }
 
 impl Config {
-    /// Where `flow` counts as finished: at its target, or at the source that is told.
+    /// The node at which `flow` finishes: its target, or the source that waits for the last
+    /// acknowledgement.
     pub fn end_of(&self, flow: &Flow) -> NodeId {
         if self.transport.finish == Finish::Source && flow.reaction != Reaction::None {
             flow.source
@@ -335,7 +339,7 @@ impl Config {
 }
 
 impl Flow {
-    /// More than a TTL of 8 bits can say.
+    /// More than an 8-bit TTL can express.
     pub const TTL_NONE: u16 = 256;
 
     /// Whether it ends by itself.
@@ -347,54 +351,54 @@ impl Flow {
 /// A host that takes packets out of its ingress buffer at a given pace.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Which host.
+    /// The host that it is about.
     pub host: NodeId,
-    /// The pace from an instant on, in order of time; `None` stands still.
+    /// The pace from each instant on, in order of time; `None` takes nothing.
     pub steps: Vec<(Time, Option<Rate>)>,
 }
 
-/// What is done about pauses that last, and about deadlocks. By default nothing.
+/// What is done about long pauses, and about deadlocks. By default nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mitigation {
-    /// At every egress queue of every switch that PFC can pause.
+    /// The watchdog of every egress queue of every switch that PFC can pause.
     pub watchdog: Watchdog,
-    /// What happens when a deadlock was found.
+    /// What happens when a deadlock is found.
     pub recovery: Recovery,
-    /// Ports that send no faster than they are told, at most one for each queue.
+    /// The rate limits of egress queues, at most one for each.
     pub limits: Vec<RateLimit>,
 }
 
 /// Whether queues are watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Watchdog {
-    /// Nobody looks.
+    /// No queue is watched.
     #[default]
     Off,
-    /// As configured.
+    /// Every egress queue of every switch is watched with these parameters.
     On(watchdog::Config),
 }
 
-/// What happens when a deadlock was found.
+/// What happens when a deadlock is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// It stays.
+    /// The deadlock stays for the rest of the run.
     #[default]
     None,
-    /// The first queue of its cycle is dropped.
+    /// The first queue of its cycle is drained.
     Drain {
-        /// So much later.
+        /// How long after the detection of the deadlock.
         delay: Span,
     },
 }
 
-/// What leaves a port in one class is shaped.
+/// A rate limit of one class of an egress port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RateLimit {
     /// A host or a switch.
     pub node: NodeId,
-    /// Its egress.
+    /// The egress port that is shaped.
     pub port: PortId,
-    /// The class.
+    /// The class that is shaped.
     pub class: Class,
     /// The rate, at most that of the link.
     pub rate: Rate,
@@ -409,20 +413,21 @@ pub struct Probes {
     pub ports: Vec<(NodeId, PortId)>,
     /// Flows whose goodput is recorded.
     pub flows: Vec<FlowId>,
-    /// Whether every PAUSE and RESUME is written down as it arrives; whoever runs it takes them away.
+    /// Whether every PAUSE and RESUME is recorded as it arrives; the caller collects them during
+    /// the run.
     pub pauses: bool,
-    /// When to look how long the queues of switches are.
+    /// When the lengths of the queues of switches are recorded.
     pub queues: Option<QueueWatch>,
 }
 
-/// Instants at which it is counted how many bytes wait for each egress of a switch.
+/// The instants at which the bytes that wait for each egress of a switch are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueWatch {
-    /// The first.
+    /// The first instant at which it is counted.
     pub first: Time,
-    /// The last is the first one that is not before this.
+    /// The last instant is the first one that is not before this.
     pub last: Time,
-    /// From one to the next; not zero.
+    /// The time from one instant to the next; not zero.
     pub interval: Span,
 }
 
@@ -432,9 +437,9 @@ pub enum Replay {
     /// Nothing is recorded, and nothing is spent on it.
     #[default]
     Off,
-    /// At regular instants, as close together as their number allows.
+    /// The state is recorded at regular instants, as close together as their number allows.
     On {
-        /// At most so many are kept beside the end of the run, but no less than 4.
+        /// The most instants that are kept beside the end of the run, at least 4.
         instants_max: u32,
     },
 }

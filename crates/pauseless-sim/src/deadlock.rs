@@ -10,6 +10,7 @@ use crate::networks::random::{Wildness, random_network};
 use crate::networks::{Scheme, gfc_ring};
 use crate::{Config, Simulator};
 use pauseless_core::deadlock::{EgressQueue, Network, blocked, is_deadlocked};
+use pauseless_core::id::{Class, QueueId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Time};
 
@@ -86,7 +87,7 @@ fn the_ring_is_found_at_the_first_event_that_closes_it() {
     let mut run = Simulator::new(&config);
     let links = ["S1:S2", "S2:S3", "S3:S1"].map(|name| {
         let (node, port) = config.topology.port_named(name).expect("a port");
-        EgressQueue { node, port, class: pauseless_core::id::Class(0) }
+        EgressQueue { node, port, class: Class(0) }
     });
     let is_closed = |fabric: &Fabric, now: Time| {
         (0..3).all(|index| {
@@ -94,7 +95,9 @@ fn the_ring_is_found_at_the_first_event_that_closes_it() {
             let (far, ingress) = fabric.far_end(here.node, here.port);
             let far = fabric.switch(far).expect("a switch");
             let paused = blocked(now, fabric, here).is_some();
-            paused && far.waiting((ingress, here.class), (next.port, next.class)) >= Bytes::kb(797)
+            let from = QueueId { port: ingress, class: here.class };
+            let to = QueueId { port: next.port, class: next.class };
+            paused && far.waiting(from, to) >= Bytes::kb(797)
         })
     };
     while run.deadlock().is_none() {

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use pauseless_core::unit::{Span, Time};
 
-/// What happens. At equal times, in this order.
+/// The kinds of event. Simultaneous events are handled in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -17,27 +17,27 @@ pub(crate) enum Kind {
     Signal,
     /// The first frame on a wire has fully arrived at a port.
     Arrive,
-    /// The same as [`Kind::Signal`] where arrivals come first, see [`crate::config::Ties`].
+    /// As [`Kind::Signal`], where arrivals come first, see [`crate::config::Ties`].
     LateSignal,
     /// The last bit of a frame has left a port.
     Transmitted,
     /// A host takes a packet out of its ingress buffer.
     Consume,
-    /// A port wants to be called: a gate opens, a periodic message is due.
+    /// A port has a timeout: a gate opens, or a periodic message is due.
     Timeout,
     /// A deadlock that was found some time ago is broken.
     Recover,
-    /// A flow starts.
+    /// A flow starts to send.
     FlowStart,
     /// A flow stops although it is not finished.
     FlowStop,
-    /// Time to look at the probes.
+    /// The probes take a sample.
     Sample,
-    /// Time to look at the progress of all flows.
+    /// The progress of all flows is recorded.
     Tick,
-    /// Time to look at all ports.
+    /// The state of all ports is recorded.
     Snapshot,
-    /// Time to look whether the state is steady.
+    /// It is checked whether the state is steady.
     Look,
     /// No link is held any more, so that the run may be over.
     Calm,
@@ -66,10 +66,10 @@ impl Kind {
     }
 }
 
-/// The bits of an event's number of a port or flow.
+/// The number of bits for the port or flow of an event.
 const INDEX_BITS: u32 = 28;
 
-/// An event: when, what, and to which port or flow.
+/// An event: its instant, its kind, and its port or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
     time: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// There are fewer ports, and fewer flows, than this.
+    /// The upper limit of the number of ports, and of flows.
     pub(crate) const INDEX_MAX: usize = 1 << INDEX_BITS;
 
     #[inline]
@@ -87,21 +87,21 @@ impl Event {
         Event { time: time.as_ps(), key: (kind as u32) << INDEX_BITS | index }
     }
 
-    /// What comes before all events at `time`, and after all those before it.
+    /// An event before all others at `time`, and after all that are earlier.
     pub(crate) fn first_at(time: Time) -> Event {
         Event::new(time, Kind::Signal, 0)
     }
 
-    /// As two words, for those who keep it in atomics.
+    /// The event as two words, for atomics.
     pub(crate) fn words(self) -> (u64, u64) {
         (self.time, u64::from(self.key))
     }
 
-    pub(crate) fn from_words((time, key): (u64, u64)) -> Event {
+    pub(crate) fn from_words(time: u64, key: u64) -> Event {
         Event { time, key: key as u32 }
     }
 
-    /// What events are sorted by, as one number: compared without branches.
+    /// The order of events as one number, which is compared without branches.
     #[inline]
     fn order(self) -> u128 {
         u128::from(self.time) << 32 | u128::from(self.key)
@@ -141,7 +141,7 @@ impl Node {
     }
 }
 
-/// Pending events. Pushing into the past is a bug and panics.
+/// All pending events. Pushing into the past is a bug and panics.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     /// A bucket is `2^shift` picoseconds wide.
@@ -335,7 +335,7 @@ impl EventQueue {
     /// Moves the first event of the heap into the wheel.
     #[inline(never)]
     fn fetch_first(&mut self) {
-        let Reverse(event) = self.far.pop().expect("its bucket is known");
+        let Reverse(event) = self.far.pop().expect("the heap has an event for the wheel");
         self.file(event.time >> self.shift, event);
         let next = self.far.peek();
         self.far_bucket = next.map_or(u64::MAX, |Reverse(event)| event.time >> self.shift);

@@ -26,15 +26,14 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Stands for a node that is in another part of the run, and is never asked anything. It is a host
-    /// rather than a kind of its own, since every hop asks what a node is.
+    /// A placeholder for a node in another part of the run, which is never used. It is a host
+    /// rather than a variant of its own, since every hop checks what a node is.
     fn elsewhere(config: &PortConfig) -> Node {
         Node::Host(Host::new(config))
     }
 }
 
-/// A data frame, or a packet that tells a flow's source something.
-/// Sixteen bytes, since wires hold them.
+/// A data frame or a feedback packet. It has sixteen bytes, since wires hold many of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub tag: Tag,
@@ -48,7 +47,7 @@ impl Packet {
         Packet { tag, size, class }
     }
 
-    /// Frame bytes.
+    /// The length of the frame.
     #[inline]
     pub(crate) fn size(self) -> Bytes {
         Bytes::new(u64::from(self.size))
@@ -78,11 +77,11 @@ pub(crate) struct End {
     /// Frames on their way here, with the instants of their full arrival. Only the first has an
     /// event, so pending events are proportional to ports, not to packets.
     pub incoming: Fifo,
-    /// Control frames that have arrived and wait for their effect.
+    /// Control frames that have arrived and have not yet taken effect.
     pub signals: Fifo,
     /// When the pending timeout event will come; other timeout events are stale.
     pub armed: Time,
-    /// Bytes of data and answers that this end has put on its wire.
+    /// Bytes of data and feedback that this end has put on its wire.
     pub sent: Bytes,
 }
 
@@ -96,7 +95,7 @@ const _: () = assert!(size_of::<End>() == 64);
 /// What has passed one end of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
-    /// Counted only in runs with probes.
+    /// Bytes received, counted only in runs with probes.
     pub received: Bytes,
     pub control_sent: Bytes,
 }
@@ -108,14 +107,14 @@ pub(crate) struct Jitter {
     pub wire: Stream,
 }
 
-/// Everything that has a place.
+/// All nodes and links, with what is in them.
 #[derive(Debug)]
 pub(crate) struct Fabric {
     pub nodes: Vec<Node>,
     pub ends: Vec<End>,
-    /// One per end, apart from it because most runs never draw.
+    /// The random streams of each end, apart from it because most runs never draw.
     pub jitters: Vec<Jitter>,
-    /// One per end, apart from it because most runs do not count.
+    /// The counters of each end, apart from it because most runs do not count.
     pub traffic: Vec<Traffic>,
     pub frames: Pool<(Time, Frame)>,
     pub controls: Pool<(Time, Control)>,
@@ -160,7 +159,7 @@ impl Fabric {
         fabric
     }
 
-    /// Lets control frames travel beside the wires, as fast as a frame without a length.
+    /// Lets control frames travel outside the wires, as fast as a frame without a length.
     fn take_control_off_wires(&mut self, config: &Config) {
         for end in &self.ends {
             let delay = end.delay + config.processing;
@@ -211,7 +210,7 @@ impl Fabric {
         }
     }
 
-    /// The same places without anything in them, for a part of a run.
+    /// The same nodes and links without anything in them, for a part of a run.
     pub(crate) fn empty(&self, config: &Config) -> Fabric {
         let End { node, port, .. } = self.ends[0];
         let mut any = port_config(config, node, port);
@@ -236,7 +235,7 @@ impl Fabric {
         self.starts[node.index()] as usize..end
     }
 
-    /// Takes a node over from `other`, with what is on its way to it.
+    /// Takes over a node from `other`, with everything on its way to it.
     pub(crate) fn take_node(&mut self, other: &mut Fabric, node: NodeId) {
         let index = node.index();
         std::mem::swap(&mut self.nodes[index], &mut other.nodes[index]);
@@ -272,7 +271,7 @@ impl Fabric {
         sum
     }
 
-    /// Whether sending can close a gate by itself anywhere, as where credit is spent.
+    /// Whether sending can close a gate by itself anywhere, as where credits are spent.
     pub(crate) fn may_spend_credit(&self) -> bool {
         self.ends.iter().any(|end| match &self.nodes[end.node.index()] {
             Node::Switch(switch) => switch.port(end.port).may_spend_credit(),
@@ -293,7 +292,7 @@ impl Fabric {
     }
 }
 
-/// What the deadlock detector sees.
+/// The fabric as the deadlock detector sees it.
 impl Network for Fabric {
     type Packet = Tag;
 
@@ -351,8 +350,8 @@ impl Network for Fabric {
     }
 }
 
-/// The switch `node` of `config`, as the simulator builds it and as a real one must be built to do the
-/// same.
+/// The configuration of switch `node`, for the simulator and for a real switch that is to behave
+/// the same.
 pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
     let mut seed = Stream::new(config.seed, Purpose::Marking, u64::from(node.0));
     let ports = 0..config.topology.ports(node).len();
@@ -367,7 +366,7 @@ pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
     }
 }
 
-/// One port of `config`, of a switch or of a host.
+/// The configuration of one port of a switch or of a host.
 pub fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
     let link = config.topology.port(node, port);
     let lanes = (0..config.ingress.class_count()).map(|class| {

@@ -1,5 +1,5 @@
-//! What other simulators write down of a run: every PAUSE and RESUME as it arrives, and how long the
-//! queues of switches are at regular instants.
+//! Records that other simulators write too: every PAUSE and RESUME as it arrives, and the lengths of
+//! the queues of switches at regular instants.
 //!
 //! Neither grows with the length of a run: what was heard is taken away now and then, and lengths are
 //! counted by thousands of bytes. A queue costs something when it changes, not at every instant.
@@ -11,46 +11,46 @@ use pauseless_core::unit::{Bytes, Time};
 use crate::config::{Probes, QueueWatch};
 use crate::fabric::End;
 
-/// A PFC frame has arrived.
+/// The arrival of a PFC frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Heard {
-    /// When.
+    /// When the frame arrived.
     pub time: Time,
-    /// At which node.
+    /// The node that it arrived at.
     pub node: NodeId,
-    /// By which of its ports.
+    /// The port that it arrived at.
     pub port: PortId,
-    /// What it is about.
+    /// The class that it is about.
     pub class: Class,
-    /// Whether it says to stop, and not to go on.
+    /// Whether it is a PAUSE, and not a RESUME.
     pub is_pause: bool,
 }
 
-/// How long the queue of an egress was at regular instants.
+/// How often the queue of an egress had each length, at regular instants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths {
-    /// The switch.
+    /// The switch that it is in.
     pub node: NodeId,
-    /// Its egress.
+    /// The egress port of the queue.
     pub port: PortId,
-    /// How often so many thousands of bytes waited there, from none on.
+    /// How often this many whole kilobytes waited, from 0 on.
     pub counts: Vec<u32>,
 }
 
-/// What is written down.
+/// The recorder of PFC frames and queue lengths.
 #[derive(Debug)]
 pub(crate) struct Listening {
     is_hearing: bool,
     heard: Vec<Heard>,
     watch: Option<QueueWatch>,
-    /// One per end; those of hosts stay empty.
+    /// The queue of each end; those of hosts stay empty.
     queues: Vec<Queue>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
     bytes: Bytes,
-    /// How many instants are counted.
+    /// The number of instants counted so far.
     counted: u64,
     counts: Vec<u32>,
 }
@@ -69,7 +69,7 @@ impl Listening {
         })
     }
 
-    /// A control frame has arrived at `end`.
+    /// Records a control frame that has arrived at `end`.
     pub(crate) fn hear(&mut self, time: Time, end: &End, control: Control) {
         if let (true, Signal::Pause { quanta }) = (self.is_hearing, control.signal) {
             self.heard.push(Heard {
@@ -82,7 +82,7 @@ impl Listening {
         }
     }
 
-    /// So many bytes have joined the queue of an egress.
+    /// Accounts for bytes that have joined the queue of an egress.
     pub(crate) fn join(&mut self, now: Time, end: usize, size: Bytes) {
         if let Some(watch) = &self.watch {
             self.queues[end].count(watch, watch.before(now));
@@ -90,7 +90,7 @@ impl Listening {
         }
     }
 
-    /// So many bytes have left it.
+    /// Accounts for bytes that have left the queue of an egress.
     pub(crate) fn leave(&mut self, now: Time, end: usize, size: Bytes) {
         if let Some(watch) = &self.watch {
             self.queues[end].count(watch, watch.before(now));
@@ -98,7 +98,7 @@ impl Listening {
         }
     }
 
-    /// What was heard since the last time.
+    /// The frames recorded since the last call.
     pub(crate) fn take(&mut self) -> Vec<Heard> {
         std::mem::take(&mut self.heard)
     }
@@ -115,7 +115,7 @@ impl Listening {
 }
 
 impl Queue {
-    /// All instants up to number `until` have found it as it is now.
+    /// Counts the present length for all instants up to number `until`.
     fn count(&mut self, watch: &QueueWatch, until: u64) {
         let until = until.min(watch.count());
         let Some(more) = until.checked_sub(self.counted).filter(|more| *more > 0) else {
@@ -132,7 +132,7 @@ impl Queue {
 }
 
 impl QueueWatch {
-    /// How many instants are before `now`.
+    /// The number of instants before `now`.
     fn before(&self, now: Time) -> u64 {
         match now.as_ps().checked_sub(self.first.as_ps()) {
             None => 0,
@@ -140,7 +140,7 @@ impl QueueWatch {
         }
     }
 
-    /// The same with `now` itself, if it is one.
+    /// The number of instants up to and including `now`.
     fn through(&self, now: Time) -> u64 {
         match now.as_ps().checked_sub(self.first.as_ps()) {
             None => 0,
@@ -148,7 +148,7 @@ impl QueueWatch {
         }
     }
 
-    /// How many there are in all. The first is there whatever the last one is.
+    /// The number of all instants; there is always a first one.
     fn count(&self) -> u64 {
         let since = self.last.saturating_since(self.first);
         since.as_ps().div_ceil(self.interval.as_ps()) + 1

@@ -9,16 +9,16 @@ use pauseless_fabric::trace::{Header, trace};
 
 use crate::config::{Config, Flow};
 
-/// What a flow sends.
+/// The packets of a flow, as they leave its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Train {
-    /// Frame bytes in all.
+    /// The frame bytes of all packets together.
     pub size: Bytes,
-    /// Frame bytes of a full packet; the last one may be shorter.
+    /// The frame bytes of a full packet; the last one may be shorter.
     pub packet: Bytes,
-    /// Bytes that every frame takes on the wire beyond its size.
+    /// The bytes that every frame occupies on the wire beyond its size.
     pub overhead: Bytes,
-    /// Frames start no closer together than this rate allows.
+    /// The rate that sets how close together frames may start.
     pub pace: Rate,
 }
 
@@ -27,14 +27,14 @@ pub struct Train {
 /// each link, that of the source first. Exact, in a time that does not depend on the size;
 /// [`Span::MAX`] where that is too short.
 pub fn ideal_span(hops: &[(Rate, Span)], train: Train) -> Span {
-    assert!(!hops.is_empty(), "a flow passes a link");
-    assert!(train.packet > Bytes::ZERO, "a packet has bytes");
+    assert!(!hops.is_empty(), "the path has no link");
+    assert!(train.packet > Bytes::ZERO, "the packet size is zero");
     if train.size == Bytes::ZERO {
         return Span::ZERO;
     }
     let full = train.size.get() / train.packet.get();
     let rest = Bytes::new(train.size.get() % train.packet.get());
-    // Without a shorter one, the last full packet is the last.
+    // Without a shorter one, the last full packet is the last packet.
     let (before, last) = match rest {
         Bytes::ZERO => (full - 1, train.packet),
         rest => (full, rest),
@@ -44,9 +44,10 @@ pub fn ideal_span(hops: &[(Rate, Span)], train: Train) -> Span {
         u128::from(span.as_ps())
     };
     let pace = u128::from(train.pace.tx_span(train.packet).as_ps());
-    // Between two full packets, where they leave the hop; at the source at least by the pace.
+    // The time between two full packets where they leave the hop; at the source at least that of
+    // the pace.
     let mut gap = pace;
-    // When the last bit of the first and of the last packet of the train reaches the hop.
+    // When the last bits of the first and of the last packet of the train reach the hop.
     let mut first = 0;
     let mut end = 0;
     for (index, &(rate, delay)) in hops.iter().enumerate() {
@@ -56,7 +57,7 @@ pub fn ideal_span(hops: &[(Rate, Span)], train: Train) -> Span {
         if index == 0 {
             end = u128::from(before) * gap;
         }
-        // The packet before the last one has to be gone.
+        // The packet before the last one must have left.
         if before > 0 {
             end = end.max(first + full_span + u128::from(before - 1) * gap);
         }

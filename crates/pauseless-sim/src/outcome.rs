@@ -1,4 +1,4 @@
-//! What a run has found.
+//! The outcome of a run: findings, measurements and recordings.
 
 pub use pauseless_core::deadlock::{Deadlock, EgressQueue};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
@@ -11,43 +11,43 @@ use pauseless_core::unit::{Bytes, Span, Time};
 pub struct Outcome {
     /// When the run ended.
     pub end: Time,
-    /// Why it ended then.
+    /// Why the run ended.
     pub ended: Ended,
-    /// Events handled.
+    /// How many events were handled.
     pub events: u64,
     /// Data frames received by any node.
     pub packet_hops: u64,
     /// The first deadlock, if one was found.
     pub deadlock: Option<Deadlock>,
-    /// Flows that still move, or might, but far below their fair rate.
+    /// The flows that still move, or could, but far below their fair rate.
     pub starved: Vec<Starved>,
     /// The first packet that did not fit, if there was one.
     pub loss: Option<Loss>,
-    /// Packets lost in all.
+    /// The number of lost packets.
     pub lost_packets: u64,
-    /// Bytes lost in all.
+    /// The frame bytes of lost packets.
     pub lost_bytes: Bytes,
-    /// Packets that were dropped on aim: their TTL had run out, or there was no class for their
-    /// next hop. They are no losses.
+    /// The number of packets that were dropped on purpose: their TTL had run out, or there was no
+    /// class for their next hop. They do not count as lost.
     pub expired_packets: u64,
-    /// Their bytes.
+    /// The frame bytes of those packets.
     pub expired_bytes: Bytes,
-    /// The same by cause.
+    /// The lost packets by cause.
     pub losses: Losses,
-    /// Packets that targets threw away because they came twice or too early; others were sent for
-    /// them.
+    /// Packets that targets discarded because they were duplicates or arrived out of order; the
+    /// source has sent them again.
     pub refused: Lost,
-    /// All deadlocks, the first included; no more than one unless somebody breaks them.
+    /// All deadlocks, the first included; at most one unless they are broken.
     pub episodes: Vec<Episode>,
-    /// What the watchdogs have seen, in order of time.
+    /// The storms that watchdogs have detected, in order of time.
     pub trips: Vec<Trip>,
-    /// PFC frames that told a sender to stop.
+    /// The number of PFC frames that stopped a sender.
     pub pause_frames: u64,
-    /// The same for each class.
+    /// The number of such frames per class.
     pub pause_frames_by_class: [u64; Class::COUNT_MAX],
     /// How often a GFC sender was held, which its mapping is made to avoid.
     pub gfc_holds: u64,
-    /// Control frames of any kind.
+    /// The number of control frames of any kind.
     pub feedback_frames: u64,
     /// The largest share of a link's capacity that control frames took over the whole run.
     pub feedback_share_max: f64,
@@ -55,23 +55,23 @@ pub struct Outcome {
     pub held_at_end: Bytes,
     /// When the last data frame was received by any node.
     pub last_arrival: Time,
-    /// One element per flow, in canonical order.
+    /// The outcome of each flow, in canonical order.
     pub flows: Vec<FlowOutcome>,
-    /// One element per switch ingress and class that ever held anything.
+    /// The outcome of each (ingress, class) of a switch that ever held anything.
     pub queues: Vec<QueueOutcome>,
-    /// One element per switch whose ports share its memory.
+    /// The outcome of each switch whose ports share its memory.
     pub memories: Vec<MemoryOutcome>,
-    /// One element per port of every node, in their order.
+    /// The outcome of each port of every node, in their order.
     pub ports: Vec<PortOutcome>,
     /// How far and how long congestion spread from link to link.
     pub tree: CongestionTree,
-    /// Packets that were sent to tell sources something: acknowledgements and notifications.
+    /// The number of feedback packets: acknowledgements and notifications.
     pub answers: u64,
-    /// How many of them are acknowledgements.
+    /// The number of acknowledgements among them.
     pub acknowledgements: u64,
-    /// Their bytes, each counted once.
+    /// The bytes of feedback packets, each counted once.
     pub answer_bytes: Bytes,
-    /// Data packets that were marked on their way, each counted once.
+    /// The number of data packets that were marked, each counted once.
     pub marked_packets: u64,
     /// Where pauses came from, if that was recorded.
     pub provenance: Option<Provenance>,
@@ -82,7 +82,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether a deadlock was found that nobody has broken.
+    /// Whether a deadlock was found that was never broken.
     pub fn is_stuck(&self) -> bool {
         self.episodes.iter().any(|episode| episode.broken.is_none())
     }
@@ -91,15 +91,15 @@ impl Outcome {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Its time was over.
+    /// Its duration was over.
     Duration,
-    /// A deadlock was found, and that was the question.
+    /// A deadlock was found, and the run was to end then.
     Deadlock,
-    /// All flows were done.
+    /// All flows were done, and the run was to end then.
     Done,
-    /// A steady state was reached.
+    /// A steady state was reached, and the run was to end then.
     Steady,
-    /// Whoever drove it broke it off.
+    /// The caller has interrupted it.
     Interrupted,
 }
 
@@ -119,61 +119,61 @@ impl Ended {
 /// A flow that starves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Starved {
-    /// Which one.
+    /// The flow that starves.
     pub flow: FlowId,
     /// Its goodput since then, in bit/s.
     pub rate_bps: f64,
     /// Its max-min fair rate, in bit/s.
     pub fair_bps: f64,
-    /// Since when it has been below the share.
+    /// When it fell below the share.
     pub since: Time,
 }
 
-/// A packet that did not fit.
+/// A packet that did not fit where it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// When.
+    /// When the packet arrived.
     pub time: Time,
-    /// Where it arrived.
+    /// The node that it arrived at.
     pub node: NodeId,
-    /// At which port.
+    /// The port that it arrived at.
     pub port: PortId,
-    /// In which class.
+    /// The class that it arrived in.
     pub class: Class,
-    /// Whose it was.
+    /// The flow that it belonged to.
     pub flow: FlowId,
-    /// What the buffer held already.
+    /// The bytes that were held already.
     pub held: Bytes,
-    /// The buffer, or the size of what was full.
+    /// The size of the buffer or pool that was full.
     pub buffer: Bytes,
-    /// What was full.
+    /// The part of the memory that was full.
     pub pool: FullPool,
 }
 
-/// What was lost, by cause.
+/// The lost packets by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// What did not fit where it arrived.
+    /// Packets that did not fit where they arrived.
     pub overrun: Lost,
-    /// What watchdogs dropped.
+    /// Packets that watchdogs dropped.
     pub watchdog: Lost,
-    /// What was dropped to break a deadlock.
+    /// Packets that were dropped to break a deadlock.
     pub drain: Lost,
-    /// What wires lost by themselves.
+    /// Packets that wires lost.
     pub wire: Lost,
 }
 
-/// Packets and their bytes.
+/// A number of packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
-    /// Frame bytes.
+    /// The frame bytes of those packets.
     pub bytes: Bytes,
 }
 
 impl Losses {
-    /// What switches and hosts lost, for whatever cause; wires are not their business.
+    /// The packets that switches and hosts lost, for whatever cause, without those lost on wires.
     pub fn total(&self) -> Lost {
         let causes = [self.overrun, self.watchdog, self.drain];
         causes.into_iter().fold(Lost::default(), |sum, cause| Lost {
@@ -194,25 +194,25 @@ pub struct Episode {
     pub broken: Option<Time>,
 }
 
-/// A storm that a watchdog has seen.
+/// A storm of PAUSE that a watchdog has detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trip {
     /// The queue that was paused for too long.
     pub queue: EgressQueue,
-    /// When its detection time was over.
+    /// When the watchdog tripped.
     pub time: Time,
-    /// When it was restored, if it was.
+    /// When the queue was restored, if it was.
     pub restored: Option<Time>,
-    /// What was dropped in between.
+    /// The packets dropped in between.
     pub dropped: Lost,
 }
 
-/// What became of a flow.
+/// The outcome of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowOutcome {
     /// Frame bytes received by the target.
     pub delivered: Bytes,
-    /// What was dropped on aim, see [`Outcome::expired_packets`].
+    /// Frame bytes dropped on purpose, see [`Outcome::expired_packets`].
     pub expired: Bytes,
     /// When it started, if it did.
     pub start: Option<Time>,
@@ -226,65 +226,66 @@ pub struct FlowOutcome {
     pub goodput_late_bps: f64,
 }
 
-/// What an ingress queue has seen.
+/// The outcome of an (ingress, class) of a switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueOutcome {
-    /// The switch.
+    /// The switch that the queue is in.
     pub node: NodeId,
-    /// Its ingress port.
+    /// The ingress port of the queue.
     pub port: PortId,
-    /// The class.
+    /// The class of the queue.
     pub class: Class,
-    /// The most that it held.
+    /// The most bytes that it held.
     pub max: Bytes,
-    /// What it held at the end.
+    /// The bytes that it held at the end.
     pub last: Bytes,
     /// The mean over all samples, where the port was probed.
     pub mean: Option<f64>,
 }
 
-/// What the shared memory of a switch has seen.
+/// The outcome of the shared memory of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryOutcome {
-    /// The switch.
+    /// The switch whose memory it is.
     pub node: NodeId,
-    /// How large everything is.
+    /// The size of each part.
     pub size: MemoryUse,
-    /// The most that was in use of each part.
+    /// The most bytes in use of each part.
     pub max: MemoryUse,
-    /// What was in use at the end.
+    /// The bytes in use at the end.
     pub last: MemoryUse,
 }
 
-/// What has left a port, and how its far end held it back.
+/// The outcome of a port: what has left it, and how its far end held it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortOutcome {
-    /// The node.
+    /// The node that the port belongs to.
     pub node: NodeId,
-    /// Its port.
+    /// The port of that node.
     pub port: PortId,
-    /// Bytes of data and answers that it sent; control frames are not counted.
+    /// The bytes of data and feedback that it sent, without control frames.
     pub sent: Bytes,
-    /// How often the far end told it to stop although it had not been stopped, over all classes.
+    /// How often the far end stopped it when it was not stopped already, over all classes.
     pub pauses: u64,
     /// How long it was stopped, or slowed down by GFC, in any class.
     pub held: Span,
-    /// When that was for the first time.
+    /// When it was held for the first time.
     pub held_first: Option<Time>,
-    /// When that was for the last time.
+    /// When it was held for the last time.
     pub held_last: Option<Time>,
 }
 
-/// The links that were stopped, or slowed down by GFC, at the same time or within a round trip.
+/// The congestion tree: links that were stopped, or slowed down by GFC, at the same time or within
+/// a round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CongestionTree {
-    /// For how long any link was in it.
+    /// How long any link was in the tree.
     pub duration: Span,
-    /// The most links at a time.
+    /// The most links in the tree at a time.
     pub links_max: u32,
-    /// The mean number of links while there was any.
+    /// The mean number of links while there were any.
     pub links_mean: f64,
-    /// How many hosts were reached at any time.
+    /// The number of hosts that the tree ever reached.
     pub hosts: u32,
 }
 
@@ -292,134 +293,134 @@ pub struct CongestionTree {
 /// that only refresh it are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// How many pauses there were.
+    /// The number of pauses.
     pub pauses: u64,
-    /// The first of them, in order of time.
+    /// The first pauses, in order of time.
     pub records: Vec<Pause>,
-    /// One for each place at which pauses began, those with the most links first.
+    /// A tree for each place at which pauses began, those with the most links first.
     pub trees: Vec<PauseTree>,
-    /// How many further trees there were.
+    /// The number of further trees.
     pub trees_left_out: u64,
-    /// How often a pause closed a circle of pauses, each because of the next.
+    /// How often a pause closed a cycle of pauses, each caused by the next.
     pub cycle_count: u64,
-    /// The first of these circles.
+    /// The first of these cycles.
     pub cycles: Vec<PauseCycle>,
 }
 
-/// An ingress told its sender to stop.
+/// A pause: an ingress stopped its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// The egress queue that was stopped.
     pub stopped: EgressQueue,
     /// When the frame was sent.
     pub time: Time,
-    /// When the sender was told to go on, if it was.
+    /// When the sender was resumed, if it was.
     pub end: Option<Time>,
-    /// Why.
+    /// Why the frame was sent.
     pub cause: PauseCause,
 }
 
 /// Why an ingress had to stop its sender: the egress that held most of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseCause {
-    /// That egress was stopped itself, by the pause of this number among the records, or still sends
-    /// what had piled up while it was.
+    /// That egress was stopped itself, by the pause of this number among the records, or still
+    /// sends the backlog of that pause.
     Pause(u32),
-    /// That egress was not stopped: more came than it could send.
+    /// That egress was not stopped: more arrived than it could send.
     Egress(EgressQueue),
     /// The ingress is that of a host, which takes packets too slowly.
     Host(NodeId),
 }
 
-/// All pauses that began at one place.
+/// All pauses that go back to one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PauseTree {
-    /// The first port to fill: an egress that more came for than it could send. Of a host, its
+    /// The first port to fill: an egress for which more arrived than it could send. For a host, its
     /// ingress.
     pub root: EgressQueue,
     /// When it caused the first pause.
     pub first: Time,
-    /// When the last pause was over, or the run was.
+    /// When the last pause was over, or the run ended.
     pub last: Time,
-    /// How many pauses it caused.
+    /// The number of pauses that it caused.
     pub pauses: u64,
-    /// The longest chain of pauses, each because of the one before.
+    /// The longest chain of pauses, each caused by the one before.
     pub depth: u32,
     /// The links that were stopped, in the order in which they were stopped first.
     pub links: Vec<PausedLink>,
-    /// Flows that waited for the root.
+    /// The flows that waited for the root.
     pub culprits: Vec<FlowId>,
-    /// Flows that waited at a stopped link although they do not pass the root.
+    /// The flows that waited at a stopped link although they do not pass the root.
     pub victims: Vec<FlowId>,
 }
 
-/// A link of a tree.
+/// A link of a pause tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PausedLink {
     /// The egress queue that was stopped.
     pub stopped: EgressQueue,
-    /// The link, by its place in the tree, that was stopped before it and made it stop the first
-    /// time; none where the root itself did.
+    /// The index in the tree of the link that had caused its first pause; none where the root
+    /// itself had.
     pub because: Option<u32>,
-    /// How many links there are from here to the root, the first time.
+    /// The number of links from here to the root, at the first pause.
     pub depth: u32,
     /// When it was stopped first.
     pub first: Time,
-    /// How often.
+    /// How often it was stopped.
     pub pauses: u64,
-    /// For how long in all.
+    /// How long it was stopped in all.
     pub span: Span,
 }
 
-/// Pauses that wait for each other.
+/// A cycle of pauses that wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PauseCycle {
-    /// When the last of them was sent.
+    /// When the last of the pauses was sent.
     pub time: Time,
-    /// The queues that they stop: each waits for the next, the last for the first.
+    /// The queues that the pauses stop: each waits for the next, the last for the first.
     pub stopped: Vec<EgressQueue>,
 }
 
-/// Recordings, one element per sample in each vector.
+/// The recordings of all probes, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// The instants.
+    /// The instants of the samples.
     pub times: Vec<Time>,
-    /// One element per probed port.
+    /// The recording of each probed port.
     pub ports: Vec<PortSeries>,
-    /// One element per probed flow.
+    /// The recording of each probed flow.
     pub flows: Vec<FlowSeries>,
 }
 
-/// A probed port.
+/// What was recorded at a probed port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortSeries {
-    /// The node.
+    /// The node that the port belongs to.
     pub node: NodeId,
-    /// Its port.
+    /// The port of that node.
     pub port: PortId,
-    /// Bytes on the ingress counters of all classes.
+    /// The bytes on the ingress counters of all classes.
     pub queue: Vec<u64>,
-    /// Bytes that wait to leave here, of all classes; 0 for a host.
+    /// The bytes of all classes that wait to leave here; 0 for a host.
     pub egress: Vec<u64>,
-    /// Mean rate at which data came in since the last sample, in bit/s.
+    /// The mean rate at which data arrived since the last sample, in bit/s.
     pub input_bps: Vec<f64>,
-    /// Mean rate at which data went out since the last sample, in bit/s; a frame counts when it
+    /// The mean rate at which data left since the last sample, in bit/s; a frame counts when it
     /// starts.
     pub sending_bps: Vec<f64>,
     /// The rate that the far end allows the egress, the least over all classes; 0 when paused.
     pub allowed_bps: Vec<f64>,
-    /// Mean rate of the control frames that it sent since the last sample, in bit/s: what flow
-    /// control costs the link in this direction.
+    /// The mean rate of the control frames that it sent since the last sample, in bit/s: the cost
+    /// of flow control on this direction of the link.
     pub feedback_bps: Vec<f64>,
 }
 
-/// A probed flow.
+/// What was recorded of a probed flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSeries {
-    /// Which one.
+    /// The flow that was probed.
     pub flow: FlowId,
-    /// Mean goodput since the last sample, in bit/s.
+    /// The mean goodput since the last sample, in bit/s.
     pub goodput_bps: Vec<f64>,
     /// The rate that congestion control allows, in bit/s; 0 before its start and after its end.
     pub allowed_bps: Vec<f64>,
@@ -430,18 +431,18 @@ pub struct FlowSeries {
 pub struct Replay {
     /// The instants: from zero on in equal steps, and the end of the run.
     pub times: Vec<Time>,
-    /// One element per port of every node, in the order of [`Outcome::ports`].
+    /// The states of each port of every node, in the order of [`Outcome::ports`].
     pub ports: Vec<PortStates>,
 }
 
 /// The state of a port, one element per instant in each vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortStates {
-    /// Bytes on the ingress counter of its fullest class.
+    /// The bytes on the ingress counter of its fullest class.
     pub held: Vec<u32>,
-    /// What the far end allows the egress, in thousandths of the line: 0 when it is stopped in any
-    /// class, 1,000 when nothing holds it back.
+    /// The share of the line rate that the far end allows, in thousandths: 0 when it is stopped in
+    /// any class, 1,000 when nothing holds it back.
     pub allowed: Vec<u16>,
-    /// Bytes of data and answers that it has sent so far.
+    /// The bytes of data and feedback that it has sent so far.
     pub sent: Vec<u64>,
 }

@@ -37,7 +37,7 @@ use gate::Gate;
 use lead::Lead;
 use partition::{Partition, partition};
 
-/// Why a run can only be made in one part, if that is so.
+/// Why a run cannot be divided into parts; `None` if it can.
 pub fn obstacle(config: &Config) -> Option<&'static str> {
     use pauseless_core::flow_control::FlowControl;
     let is_mortal = || config.flows.iter().any(|flow| flow.ttl < crate::config::Flow::TTL_NONE);
@@ -57,12 +57,13 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
     obstacles.iter().find(|(_, is_one)| *is_one).map(|(why, _)| *why)
 }
 
-/// How many of `cores` threads a run can use well: where little happens in a window, threads would
-/// wait for each other most of the time.
+/// The number of threads, of at most `cores`, that a run can use well: where little happens in a
+/// window, threads would mostly wait for each other.
 pub fn threads_for(config: &Config, cores: usize) -> usize {
-    /// Packet-hops of one thread in a window, about a hundred times as long as waiting takes.
+    /// The least packet-hops of one thread in a window, about a hundred times as long as waiting
+    /// takes.
     const HOPS_PER_WINDOW: u128 = 500;
-    /// Packet-hops of one thread in a whole run, so that dividing the network pays.
+    /// The least packet-hops of one thread in a whole run, so that dividing the network pays.
     const HOPS: u128 = 500_000;
     if cores < 2 || obstacle(config).is_some() {
         return 1;
@@ -75,20 +76,21 @@ pub fn threads_for(config: &Config, cores: usize) -> usize {
     usize::try_from(threads).unwrap_or(cores).clamp(1, cores)
 }
 
-/// About how many packet-hops there are in a window.
+/// An estimate of the packet-hops in a window.
 fn hops_per_window(config: &Config, partition: &Partition) -> u128 {
     let duration = u128::from(config.duration.as_ps()).max(1);
     u128::from(partition.weight) * u128::from(partition.lookahead.as_ps()) / duration
 }
 
-/// Into how many parts a run on so many threads is divided. Even one thread is faster with several
-/// where much happens in a window: what a part needs stays in the cache meanwhile.
+/// The number of parts of a run on this many threads. Even one thread is faster with several parts
+/// where much happens in a window: what a part needs then stays in the cache.
 fn parts_for(config: &Config, threads: usize) -> usize {
-    /// The ports of a part, with what waits there about as much as a core's own cache holds.
+    /// The ports of a part, whose state is about as large as a core's own cache.
     const PORTS: usize = 192;
-    /// Every part has a table of all ports and flows.
+    /// The most parts, each of which has a table of all ports and flows.
     const PARTS_MAX: usize = 64;
-    /// Packet-hops of a part in a window, so that each of its ports is used several times.
+    /// The least packet-hops of a part in a window, so that each of its ports is used several
+    /// times.
     const HOPS_PER_WINDOW: u128 = 1_000;
     let least = match threads {
         0 | 1 => 1,
@@ -111,7 +113,7 @@ pub struct Parallel<'c> {
     config: &'c Config,
     threads: usize,
     inner: Inner<'c>,
-    /// Whether it has begun again since somebody last asked.
+    /// Whether the run has started again since the caller last asked.
     has_restarted: bool,
 }
 
@@ -121,22 +123,22 @@ enum Inner<'c> {
     Many(Box<Parts<'c>>),
 }
 
-/// A run in several parts.
+/// A run that is divided into parts.
 #[derive(Debug)]
 struct Parts<'c> {
     cells: Vec<Mutex<Simulator<'c>>>,
-    /// What was sent to each part and that it has not taken yet.
+    /// The frames sent to each part that it has not received yet.
     mail: Vec<Mutex<Vec<Message>>>,
-    /// When the next thing happens that each part knows of, in picoseconds.
+    /// The instant of the next event of each part, in picoseconds.
     nexts: Vec<AtomicU64>,
     lead: Mutex<Lead<'c>>,
 }
 
-/// How many parts there are for each thread, so that one that has less to do can take over some.
+/// The number of parts per thread, so that a thread with less work can take over some.
 const PARTS_PER_THREAD: usize = 4;
 
 impl<'c> From<Simulator<'c>> for Parallel<'c> {
-    /// A run in one part, with what was set up in it.
+    /// A run in one part, with the probes and taps that were set up in it.
     fn from(simulator: Simulator<'c>) -> Parallel<'c> {
         Parallel {
             config: simulator.config,
@@ -148,12 +150,12 @@ impl<'c> From<Simulator<'c>> for Parallel<'c> {
 }
 
 impl<'c> Parallel<'c> {
-    /// A run at time zero, on so many threads.
+    /// A run at time zero, on this many threads.
     pub fn new(config: &'c Config, threads: usize) -> Parallel<'c> {
         Parallel::in_parts(config, threads, parts_for(config, threads))
     }
 
-    /// A run at time zero in so many parts, or fewer if the network is too small.
+    /// A run at time zero in this many parts, or fewer if the network is too small.
     pub fn in_parts(config: &'c Config, threads: usize, parts: usize) -> Parallel<'c> {
         let threads = threads.max(1);
         let found =
@@ -172,9 +174,9 @@ impl<'c> Parallel<'c> {
         self.finish()
     }
 
-    /// Runs until `until` or the end of the run; whether there is anything left to do. If there is a
-    /// deadlock in a run of several parts, it is at time zero again after that, so that whoever
-    /// watches it can do so.
+    /// Runs until `until` or the end of the run; returns whether anything is left to do. After a
+    /// deadlock in a run of several parts the run starts again at time zero in one part, so that
+    /// the caller can observe it.
     pub fn advance(&mut self, until: Time) -> bool {
         match &mut self.inner {
             Inner::One(simulator) => return simulator.advance(until),
@@ -189,13 +191,13 @@ impl<'c> Parallel<'c> {
         true
     }
 
-    /// Begins again in one part.
+    /// Starts the run again in one part.
     fn repeat(&mut self) {
         self.inner = Inner::One(Box::new(Simulator::new(self.config)));
         self.has_restarted = true;
     }
 
-    /// Looks for a deadlock that nobody has seen yet, after which the run may have begun again; see
+    /// Looks for a deadlock that was not seen yet, after which the run may have started again; see
     /// [`Parallel::restarted`].
     pub fn conclude(&mut self) {
         if let Inner::Many(parts) = &mut self.inner
@@ -207,13 +209,13 @@ impl<'c> Parallel<'c> {
         }
     }
 
-    /// Whether the run has begun again since this was last asked: then all that was taken from it comes
-    /// once more.
+    /// Whether the run has started again since the last call: then everything that was taken from
+    /// it comes once more.
     pub fn restarted(&mut self) -> bool {
         std::mem::take(&mut self.has_restarted)
     }
 
-    /// See [`Simulator::take_heard`].
+    /// The PFC frames since this was last asked, as [`Simulator::take_heard`] of all parts.
     pub fn take_heard(&mut self) -> Vec<Heard> {
         match &mut self.inner {
             Inner::One(simulator) => simulator.take_heard(),
@@ -226,7 +228,7 @@ impl<'c> Parallel<'c> {
         }
     }
 
-    /// See [`Simulator::queue_lengths`].
+    /// The lengths of all watched queues, as [`Simulator::queue_lengths`] of all parts.
     pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
         match &mut self.inner {
             Inner::One(simulator) => simulator.queue_lengths(now),
@@ -275,7 +277,7 @@ impl<'c> Parallel<'c> {
         }
     }
 
-    /// Checks that no byte was made or mislaid, and says what was found.
+    /// Checks that no byte is unaccounted for, and returns what was found.
     pub fn finish(mut self) -> Outcome {
         self.conclude();
         match self.inner {
@@ -285,7 +287,7 @@ impl<'c> Parallel<'c> {
     }
 }
 
-/// Nobody else has panicked while holding it, or this thread would not run any more.
+/// Locks a mutex; if another thread had panicked while holding it, this one would not run any more.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().expect("no other thread has panicked")
 }
@@ -314,7 +316,7 @@ impl<'c> Parts<'c> {
         self.lead().is_deadlocked()
     }
 
-    /// Runs until `until` or the end of the run; whether there is anything left to do.
+    /// Runs until `until` or the end of the run; returns whether anything is left to do.
     fn advance(&mut self, threads: usize, until: Time) -> bool {
         let threads = threads.min(self.cells.len());
         let plan = Plan {
@@ -329,15 +331,15 @@ impl<'c> Parts<'c> {
         std::thread::scope(|scope| {
             for thread in 1..threads {
                 let (parts, plan) = (&*self, &plan);
-                scope.spawn(move || parts.work(plan, (thread, threads)));
+                scope.spawn(move || parts.work(plan, thread, threads));
             }
-            self.work(&plan, (0, threads));
+            self.work(&plan, 0, threads);
         });
         self.lead().is_more(until)
     }
 
-    /// What one thread does.
-    fn work(&self, plan: &Plan, (thread, threads): (usize, usize)) {
+    /// What thread number `thread` of `threads` does.
+    fn work(&self, plan: &Plan, thread: usize, threads: usize) {
         let _watch = plan.gate.watch();
         let count = self.cells.len();
         let own = thread * count / threads;
@@ -377,7 +379,7 @@ impl<'c> Parts<'c> {
         self.nexts[part].store(next.as_ps(), Ordering::Release);
     }
 
-    /// Between windows: what comes next.
+    /// Plans the next window, between two windows.
     fn plan(&self, plan: &Plan) {
         let mut lead = self.lead();
         match lead.plan(self, plan.until) {
@@ -392,7 +394,7 @@ impl<'c> Parts<'c> {
         lead.look_for_deadlock(self)
     }
 
-    /// All parts as one run, which cannot go on.
+    /// Merges all parts into one run, which cannot be continued.
     fn merge(self) -> Simulator<'c> {
         let lead = self.lead.into_inner().expect("no thread has panicked");
         let inner = |cell: Mutex<Simulator<'c>>| cell.into_inner().expect("no thread has panicked");
@@ -410,13 +412,13 @@ fn time_of(event: Option<Event>) -> Time {
     event.map_or(Time::MAX, Event::time)
 }
 
-/// What all threads have to know about a slice of a run.
+/// The state that all threads share while they advance a run.
 #[derive(Debug)]
 struct Plan {
-    /// The two words of the event before which parts stop.
+    /// The time of the event before which parts stop; `key` is the rest of it.
     limit: AtomicU64,
     key: AtomicU64,
-    /// 1 when there is no other window.
+    /// 1 when there is no further window.
     is_over: AtomicUsize,
     /// The window for which each part was claimed last.
     claims: Vec<AtomicUsize>,
@@ -433,6 +435,6 @@ impl Plan {
 
     fn limit(&self) -> Event {
         let time = self.limit.load(Ordering::Acquire);
-        Event::from_words((time, self.key.load(Ordering::Acquire)))
+        Event::from_words(time, self.key.load(Ordering::Acquire))
     }
 }

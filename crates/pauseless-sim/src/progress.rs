@@ -1,5 +1,5 @@
-//! How flows progress over a run, and what is said of them by that: their late goodput, and whether they
-//! starve. For whoever knows how much of each flow was delivered at an instant, simulated or measured.
+//! The progress of flows over a run, and what follows from it: their late goodput, and whether they
+//! starve. For all drivers that know how much of each flow was delivered, simulated or measured.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use crate::config::{Config, Flow};
 use crate::ideal::ideal_of;
 use crate::outcome::{Ended, FlowOutcome, Starved};
 
-/// Into how many parts the time of sending is cut to see how flows progress.
+/// The number of intervals into which the time of sending is divided to record how flows progress.
 const TICKS: usize = 64;
 
-/// What a flow has achieved.
+/// The progress of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowState {
-    /// What its target has received.
+    /// The frame bytes that its target has received.
     pub delivered: Bytes,
     /// When it started, if it did.
     pub start: Option<Time>,
-    /// When its target had everything.
+    /// When its target had received everything.
     pub finish: Option<Time>,
-    /// What was lost of it.
+    /// The frame bytes that were lost.
     pub lost: Bytes,
-    /// What was dropped on aim.
+    /// The frame bytes that were dropped on purpose.
     pub expired: Bytes,
-    /// What had been delivered when the flow was stopped.
+    /// The frame bytes that had been delivered when the flow was stopped.
     pub delivered_by_stop: Option<Bytes>,
 }
 
 impl FlowState {
-    /// Adds what is known in another part of the run. Each fact is known in one part only, but for
-    /// what was lost or dropped on the way.
+    /// Adds what another part of the run knows. Each fact is known in one part only, except for
+    /// losses and drops on the way.
     pub(crate) fn add(&mut self, part: &FlowState) {
         let FlowState { delivered, start, finish, lost, expired, delivered_by_stop } = part;
         self.delivered += *delivered;
@@ -47,22 +47,23 @@ impl FlowState {
     }
 }
 
-/// A run at its end, as flows are judged by it.
+/// The facts about a run at its end by which flows are judged.
 #[derive(Clone, Copy, Debug)]
-pub struct Lives<'r> {
-    /// What was run.
+pub struct RunEnd<'r> {
+    /// The configuration of the run.
     pub config: &'r Config,
-    /// What all flows have achieved.
+    /// The progress of all flows.
     pub flows: &'r [FlowState],
-    /// When it ended.
+    /// When the run ended.
     pub now: Time,
-    /// Why it ended.
+    /// Why the run ended.
     pub ended: Ended,
-    /// Whether there is a deadlock that nobody has broken.
+    /// Whether there is a deadlock that was never broken.
     pub is_stuck: bool,
 }
 
-/// The last quarter of a flow's life, from one tick to another, and how many ticks it lived.
+/// The last quarter of a flow's life, from one tick to another, and the number of ticks of its
+/// life.
 #[derive(Clone, Copy)]
 struct Late {
     first: usize,
@@ -70,20 +71,20 @@ struct Late {
     life: usize,
 }
 
-/// How far all flows were, at regular instants.
+/// The progress of all flows, at regular instants.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// The tick of a run that lasts for its duration.
+    /// The time between two ticks if the run lasts for its duration.
     coarse: Span,
-    /// How often that is halved.
+    /// How often that time is halved.
     halvings: u32,
     tick: Span,
-    /// Bytes delivered of the flows that were under way, one row per tick, in the order of flows.
+    /// The bytes delivered of the flows that were active, one row per tick, in the order of flows.
     rows: Vec<Vec<(u32, Bytes)>>,
 }
 
 impl Progress {
-    /// Nothing is known yet.
+    /// The progress at the start of a run.
     pub fn new(config: &Config) -> Progress {
         let coarse = tick_span(config);
         let halvings = halvings(config, coarse);
@@ -97,13 +98,13 @@ impl Progress {
         is_one.then(|| Time::from_ps((self.coarse * next).as_ps() >> self.halvings))
     }
 
-    /// Notes how far all flows are.
+    /// Records the progress of all flows.
     pub fn tick(&mut self, flows: &[FlowState]) {
         let under_way =
             (0..).zip(flows).filter(|(_, flow)| flow.start.is_some() && flow.finish.is_none());
         let row = under_way.map(|(index, flow)| (index, flow.delivered));
         self.rows.push(row.collect());
-        // Every other one is enough when there are many.
+        // When there are many ticks, every other one is dropped.
         if self.rows.len() == 2 * TICKS {
             let mut count = 0;
             self.rows.retain(|_| {
@@ -115,22 +116,22 @@ impl Progress {
         }
     }
 
-    /// How many ticks a flow has to live to be judged.
+    /// The number of ticks that a flow has to live to be judged.
     fn life_min(&self, ended: Ended) -> usize {
         match ended {
-            // The run has shown how it would go on, so its own length counts.
+            // The run has shown how it would continue, so its own length counts.
             Ended::Steady => (self.rows.len() / 4).max(TICKS / 4),
             _ => (TICKS / 4) << self.halvings,
         }
     }
 
-    /// What had been delivered of a flow at a tick.
-    fn progress_at(&self, run: &Lives<'_>, tick: usize, index: usize) -> Bytes {
+    /// The bytes of a flow that had been delivered at a tick.
+    fn progress_at(&self, run: &RunEnd<'_>, tick: usize, index: usize) -> Bytes {
         let row = &self.rows[tick];
         if let Ok(place) = row.binary_search_by_key(&(index as u32), |(flow, _)| *flow) {
             return row[place].1;
         }
-        // It had not started, or it was complete.
+        // The flow had not started, or it was complete.
         let time = Time::ZERO + self.tick * (tick as u64 + 1);
         match run.flows[index].finish {
             Some(finish) if finish <= time => run.flows[index].delivered,
@@ -138,8 +139,8 @@ impl Progress {
         }
     }
 
-    /// What became of a flow.
-    pub fn flow_outcome(&self, run: &Lives<'_>, index: usize) -> FlowOutcome {
+    /// The outcome of a flow.
+    pub fn flow_outcome(&self, run: &RunEnd<'_>, index: usize) -> FlowOutcome {
         let flow = &run.config.flows[index];
         let state = run.flows[index];
         let end = state.finish.unwrap_or(run.now.min(flow.stop));
@@ -148,7 +149,7 @@ impl Progress {
             let bytes = self.progress_at(run, last, index) - self.progress_at(run, first, index);
             Some(rate_bps(bytes, self.tick * (last - first) as u64)).filter(|rate| rate.is_finite())
         });
-        // A flow that was stopped is judged by its life until then, unless it came to its end.
+        // A stopped flow is judged by its life until then, unless it came to its end.
         let delivered = match state.finish {
             Some(_) => state.delivered,
             None => state.delivered_by_stop.unwrap_or(state.delivered),
@@ -167,7 +168,7 @@ impl Progress {
     }
 
     /// The first and last tick of the last quarter of a flow's life, if it is long enough to judge.
-    fn late_ticks(&self, run: &Lives<'_>, index: usize) -> Option<Late> {
+    fn late_ticks(&self, run: &RunEnd<'_>, index: usize) -> Option<Late> {
         let flow = &run.config.flows[index];
         let start = run.flows[index].start?;
         let end = run.flows[index].finish.unwrap_or(run.now).min(flow.stop).min(run.now);
@@ -180,7 +181,7 @@ impl Progress {
     }
 
     /// Flows that were unfinished and below their share throughout the last quarter of their life.
-    pub fn starved(&self, run: &Lives<'_>) -> Vec<Starved> {
+    pub fn starved(&self, run: &RunEnd<'_>) -> Vec<Starved> {
         let config = run.config;
         // A flow whose missing bytes were lost waits for nothing any more, and one whose packets
         // expire is not held back.
@@ -188,14 +189,14 @@ impl Progress {
             let state = &run.flows[*index];
             state.expired == Bytes::ZERO && state.delivered + state.lost < config.flows[*index].size
         };
-        // The fair rates of all flows that were under way at a tick, for the ticks that are needed.
+        // The fair rates of all flows that were active at a tick, for the ticks that are needed.
         let mut fair: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         let mut starved = Vec::new();
         for index in (0..run.flows.len()).filter(is_open) {
             let Some(late) = self.late_ticks(run, index) else {
                 continue;
             };
-            // What has not lived for long may just have been unlucky.
+            // A flow with a short life may just have been unlucky.
             if late.life < self.life_min(run.ended) {
                 continue;
             }
@@ -207,12 +208,12 @@ impl Progress {
             });
             let (sum, count) = rates.fold((0.0, 0), |(sum, count), rate| (sum + rate, count + 1));
             let mean = sum / f64::from(count.max(1));
-            starved.extend(self.judge(run, index, ((late.first, late.last), mean)));
+            starved.extend(self.judge(run, index, late, mean));
         }
         starved
     }
 
-    /// The fair rates of the flows that were under way at a tick, in the order of its row.
+    /// The fair rates of the flows that were active at a tick, in the order of its row.
     fn fair_rates(&self, config: &Config, tick: usize) -> Vec<f64> {
         let time = Time::ZERO + self.tick * (tick as u64 + 1);
         let row = self.rows[tick].iter();
@@ -221,18 +222,18 @@ impl Progress {
         let open = Vec::from_iter(flows.iter().copied().filter(is_sending));
         let mut rates = fair_rates(config, &open).into_iter();
         let rate = |flow: &usize| {
-            if is_sending(flow) { rates.next().expect("one for each") } else { 0.0 }
+            if is_sending(flow) {
+                rates.next().expect("there is a rate for each open flow")
+            } else {
+                0.0
+            }
         };
         flows.iter().map(rate).collect()
     }
 
     /// Whether a flow starved in its window, given its fair rate there.
-    fn judge(
-        &self,
-        run: &Lives<'_>,
-        index: usize,
-        ((first, last), fair_bps): ((usize, usize), f64),
-    ) -> Option<Starved> {
+    fn judge(&self, run: &RunEnd<'_>, index: usize, late: Late, fair_bps: f64) -> Option<Starved> {
+        let Late { first, last, .. } = late;
         let flow = &run.config.flows[index];
         let floor = f64::from(run.config.starvation_permille) / 1_000.0 * fair_bps;
         // A flow that is silent for longer than a tick says nothing about the network.
@@ -269,7 +270,8 @@ impl Progress {
     }
 }
 
-/// A tick such that all of them together last until the last flow stops or the run ends.
+/// The time between two ticks such that all of them together last until the last flow stops or the
+/// run ends.
 fn tick_span(config: &Config) -> Span {
     let end = Time::ZERO + config.duration;
     let last = config.flows.iter().map(|flow| flow.stop).max();
@@ -277,18 +279,18 @@ fn tick_span(config: &Config) -> Span {
     Span::ps((sending.as_ps() / TICKS as u64).max(1))
 }
 
-/// How often a tick is halved to begin with. A run that may end at a steady state has at least
-/// [`TICKS`] of them by then: it is judged as one that was meant to last no longer.
+/// How often that time is halved at first. A run that may end at a steady state has at least
+/// [`TICKS`] of them by then: it is judged like one that was meant to last no longer.
 fn halvings(config: &Config, coarse: Span) -> u32 {
     let Some(steady) = config.stop.steady else {
         return 0;
     };
     let wanted = steady.window.as_ps() * u64::from(steady.windows) / TICKS as u64;
     let is_short = |halvings: &u32| coarse.as_ps() >> halvings <= wanted.max(1);
-    (0..).find(is_short).expect("a tick of one picosecond is")
+    (0..).find(is_short).expect("a tick of one picosecond is short enough")
 }
 
-/// What a flow would send on the long run if nothing held it back.
+/// The rate at which a flow would send in the long run if nothing held it back.
 fn demand(flow: &Flow) -> Rate {
     let Duty { on, off } = flow.duty;
     if off == Span::ZERO {
@@ -300,7 +302,7 @@ fn demand(flow: &Flow) -> Rate {
 }
 
 /// The max-min fair rates of the flows in `open`, as if they had the network to themselves; zero
-/// for one that circles, which no rate would deliver.
+/// for one that travels in a circle, which no rate would deliver.
 fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
     let paths: Vec<Option<FairFlow>> = open
         .iter()
@@ -319,7 +321,7 @@ fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
     paths.iter().map(rate).map(Option::unwrap_or_default).collect()
 }
 
-/// The mean rate of so much in so long, in bit/s.
+/// The mean rate of `bytes` in `span`, in bit/s.
 pub(crate) fn rate_bps(bytes: Bytes, span: Span) -> f64 {
     if span == Span::ZERO {
         return 0.0;

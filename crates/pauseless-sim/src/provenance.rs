@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::flow_control::{Control, Signal};
-use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId, NodeId, QueueId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::trace::{Circle, Header, circle, trace};
 
@@ -25,18 +25,18 @@ use crate::outcome::{
 };
 use crate::progress::FlowState;
 
-/// Pauses that are kept one by one.
+/// The most pauses that are recorded one by one.
 const RECORDS_MAX: usize = 1_000;
-/// Trees that are shown.
+/// The most trees that are reported.
 const TREES_MAX: usize = 1_000;
-/// Links of all trees together; what comes then is only counted.
+/// The most links of all trees together; further ones are only counted.
 const LINKS_MAX: usize = 100_000;
-/// Circles that are kept.
+/// The most cycles that are recorded.
 const CYCLES_MAX: usize = 10;
 
 const NONE: u32 = u32::MAX;
 
-/// The run as it is when a pause is sent.
+/// The state of the run when a pause is sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'r> {
     pub now: Time,
@@ -45,20 +45,20 @@ pub(crate) struct Seen<'r> {
     pub flows: &'r [FlowState],
 }
 
-/// Watches all pauses.
+/// Watches all pauses of a run and finds the cause of each.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     class_count: usize,
     /// The newest pause of every (ingress, class), by global port number.
     latest: Vec<Latest>,
-    /// Until when the egress of the same number sends what had piled up under its last pause.
+    /// The instant until which the egress of the same number sends the backlog of its last pause.
     piled: Vec<Time>,
     trees: Vec<Tree>,
-    /// The tree of every root.
+    /// The tree that begins at each root.
     roots: BTreeMap<EgressQueue, u32>,
-    /// The place of every link in its tree, by tree and (ingress, class).
+    /// The index of every link in its tree, by tree and (ingress, class).
     places: BTreeMap<(u32, u32), u32>,
-    /// Flows by the host that they start at.
+    /// The flows that start at each host.
     sources: BTreeMap<NodeId, Vec<u32>>,
     records: Vec<Pause>,
     pauses: u64,
@@ -71,20 +71,20 @@ pub(crate) struct Tracer {
 struct Latest {
     is_active: bool,
     since: Time,
-    /// The (ingress, class) that stops the egress to blame, whenever it does.
+    /// The (ingress, class) that can stop the egress to blame.
     beyond: u32,
     tree: u32,
-    /// Its place in the tree, its depth and its record, or [`NONE`].
+    /// The index in the tree, the depth and the record of the pause, or [`NONE`].
     link: u32,
     depth: u32,
     record: u32,
 }
 
-/// A tree as it grows.
+/// A tree while it grows.
 #[derive(Debug)]
 struct Tree {
     shown: PauseTree,
-    /// Flows that waited at a stopped link.
+    /// The flows that waited at a stopped link.
     waiting: BTreeSet<FlowId>,
     culprits: BTreeSet<FlowId>,
 }
@@ -95,7 +95,7 @@ struct Blamed {
     queue: EgressQueue,
     /// The (ingress, class) at its far end.
     beyond: u32,
-    /// By its far end, now or so shortly before that what had piled up is still there.
+    /// Whether its far end has stopped it, now or so recently that the backlog is still there.
     is_stopped: bool,
 }
 
@@ -130,7 +130,7 @@ impl Tracer {
         }
     }
 
-    /// The port of global number `index` has sent a control frame.
+    /// Handles a control frame that the port of global number `index` has sent.
     #[cold]
     pub(crate) fn handle_control(&mut self, seen: Seen<'_>, index: usize, control: Control) {
         let Signal::Pause { quanta } = control.signal else {
@@ -140,12 +140,12 @@ impl Tracer {
         match (quanta, self.latest[slot].is_active) {
             (1.., false) => self.begin(seen, index, control.class),
             (0, true) => self.end(seen.now, slot),
-            // A refresh.
+            // A refresh of the pause is none of its own.
             _ => {}
         }
     }
 
-    /// The port of global number `index` has been told to go on.
+    /// Handles the release of the port of global number `index`.
     #[cold]
     pub(crate) fn handle_release(&mut self, seen: Seen<'_>, index: usize, class: Class) {
         let end = &seen.fabric.ends[index];
@@ -161,7 +161,7 @@ impl Tracer {
         let end = &seen.fabric.ends[index];
         let stopped = queue_at(&seen.fabric.ends[end.peer as usize], class);
         let blamed = self.blame(seen, index, class);
-        // Somebody stopped the egress to blame, or it is a root.
+        // The egress to blame was stopped itself, or it is a root.
         let parent = Some(blamed.beyond as usize)
             .filter(|beyond| blamed.is_stopped && self.latest[*beyond].tree != NONE)
             .map(|beyond| self.latest[beyond]);
@@ -241,7 +241,7 @@ impl Tracer {
         let Node::Switch(switch) = &fabric.nodes[end.node.index()] else {
             return itself;
         };
-        let Some((egress, class)) = switch.holder(end.port, class) else {
+        let Some(QueueId { port: egress, class }) = switch.holder(end.port, class) else {
             return itself;
         };
         let number = fabric.end_index(end.node, egress);
@@ -285,7 +285,7 @@ impl Tracer {
         self.records.len() as u32 - 1
     }
 
-    /// The place of a link in its tree, where it is put if it is new.
+    /// The index of a link in its tree, to which it is added if it is new.
     fn link(&mut self, tree: u32, slot: usize, link: PausedLink) -> u32 {
         let key = (tree, slot as u32);
         if let Some(place) = self.places.get(&key) {
@@ -301,7 +301,7 @@ impl Tracer {
         place
     }
 
-    /// Notes the flows that wait at a link that is stopped, or would if they could send.
+    /// Records the flows that wait at a stopped link, or would if they could send.
     fn look_at_flows(&mut self, seen: Seen<'_>, tree: u32, stopped: EgressQueue) {
         let waiting = &mut self.trees[tree as usize].waiting;
         match &seen.fabric.nodes[stopped.node.index()] {
@@ -325,7 +325,7 @@ impl Tracer {
         }
     }
 
-    /// Notes the flows that wait for the root of a tree.
+    /// Records the flows that wait for the root of a tree.
     fn look_at_root(&mut self, seen: Seen<'_>, tree: u32, root: EgressQueue) {
         let culprits = &mut self.trees[tree as usize].culprits;
         if let Node::Switch(switch) = &seen.fabric.nodes[root.node.index()] {
@@ -337,12 +337,12 @@ impl Tracer {
         }
     }
 
-    /// Follows the causes of a new pause as far as they are in force.
+    /// Follows the causes of a new pause through pauses that are still in force.
     fn look_for_cycle(&mut self, seen: Seen<'_>, start: usize) {
         let mut slots = vec![start];
         let mut at = self.latest[start].beyond as usize;
         while at != start {
-            // What waits for a circle is not on it, and that circle was found before.
+            // What waits for a cycle is not on it, and that cycle was found before.
             if !self.latest[at].is_active || slots.contains(&at) {
                 return;
             }
@@ -350,7 +350,7 @@ impl Tracer {
             at = self.latest[at].beyond as usize;
         }
         if slots.len() == 1 {
-            // A host that is slow is to blame itself.
+            // A slow host is to blame itself.
             return;
         }
         self.cycle_count += 1;
@@ -364,7 +364,7 @@ impl Tracer {
         }
     }
 
-    /// What was found until `now`.
+    /// The pauses and trees until `now`.
     pub(crate) fn finish(mut self, now: Time, config: &Config) -> Provenance {
         for slot in 0..self.latest.len() {
             let latest = self.latest[slot];
@@ -384,8 +384,7 @@ impl Tracer {
         let left_out = trees.len().saturating_sub(TREES_MAX);
         trees.truncate(TREES_MAX);
         let shown = trees.into_iter().map(|tree| {
-            let root = (tree.shown.root.node, tree.shown.root.port);
-            let passes = |flow: &FlowId| passes(config, *flow, root);
+            let passes = |flow: &FlowId| passes(config, *flow, tree.shown.root);
             let waiting = tree.waiting.into_iter();
             PauseTree {
                 victims: waiting.filter(|flow| !passes(flow)).collect(),
@@ -412,8 +411,8 @@ fn queue_at(end: &End, class: Class) -> EgressQueue {
     EgressQueue { node: end.node, port: end.port, class }
 }
 
-/// Whether a flow's way leads through `root`: an egress, or the port of the host at its end.
-fn passes(config: &Config, flow: FlowId, root: (NodeId, PortId)) -> bool {
+/// Whether the path of a flow leads through `root`: an egress, or the port of the host at its end.
+fn passes(config: &Config, flow: FlowId, root: EgressQueue) -> bool {
     let flow = &config.flows[flow.index()];
     let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
     let (topology, table) = (&config.topology, &config.table);
@@ -421,5 +420,5 @@ fn passes(config: &Config, flow: FlowId, root: (NodeId, PortId)) -> bool {
         let circle = circle(topology, table, header);
         circle.map_or(Vec::new(), |Circle { lead, round }| [lead, round].concat())
     });
-    path.contains(&root) || flow.target == root.0
+    path.contains(&(root.node, root.port)) || flow.target == root.node
 }

@@ -8,7 +8,7 @@ use pauseless_core::unit::{Bytes, Time};
 use crate::config::Receiver;
 use crate::fabric::Packet;
 
-/// All slow hosts and what they have not taken yet.
+/// All slow hosts and the packets that they have not taken yet.
 #[derive(Debug)]
 pub(crate) struct Receivers {
     receivers: Vec<(Receiver, VecDeque<Packet>)>,
@@ -26,15 +26,16 @@ impl Receivers {
         self.receivers.iter().position(|(receiver, _)| receiver.host == node)
     }
 
-    /// Adds a packet and says whether it is the only one, so that somebody must wait for it.
+    /// Adds a packet; returns whether it is the only one, so that an event must be scheduled for
+    /// it.
     pub(crate) fn push(&mut self, position: usize, packet: Packet) -> bool {
         let (_, waiting) = &mut self.receivers[position];
         waiting.push_back(packet);
         waiting.len() == 1
     }
 
-    /// When the first packet will have been taken, if it ever is. A packet is taken at the pace
-    /// that holds when its turn comes.
+    /// When the first packet will have been taken, if ever. A packet is taken at the pace that
+    /// holds when its turn comes.
     pub(crate) fn due(&self, position: usize, now: Time) -> Option<Time> {
         let (receiver, waiting) = &self.receivers[position];
         let size = waiting.front()?.size();
@@ -49,22 +50,22 @@ impl Receivers {
         }
     }
 
-    /// Takes the first packet.
+    /// Removes the first packet.
     pub(crate) fn pop(&mut self, position: usize) -> (NodeId, Packet) {
         let (receiver, waiting) = &mut self.receivers[position];
-        (receiver.host, waiting.pop_front().expect("something is consumed"))
+        (receiver.host, waiting.pop_front().expect("a packet waits for the host to take it"))
     }
 
-    /// Takes over what waits in another part of the run.
+    /// Takes over the packets that wait in another part of the run.
     pub(crate) fn add(&mut self, part: &mut Receivers) {
         for ((_, waiting), (_, there)) in self.receivers.iter_mut().zip(&mut part.receivers) {
             waiting.append(there);
         }
     }
 
-    /// Bytes that nobody has taken yet.
+    /// The bytes that were not taken yet.
     pub(crate) fn waiting(&self) -> Bytes {
         let packets = self.receivers.iter().flat_map(|(_, waiting)| waiting);
-        packets.fold(Bytes::ZERO, |sum, packet| sum + packet.size())
+        packets.map(|packet| packet.size()).sum()
     }
 }

@@ -12,16 +12,16 @@ use crate::outcome::{
     CongestionTree, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries, QueueOutcome,
     Series,
 };
-use crate::progress::{FlowState, Lives, Progress, rate_bps};
+use crate::progress::{FlowState, Progress, RunEnd, rate_bps};
 use crate::simulator::Simulator;
 use crate::spread::Spread;
 
-/// What a sample is taken of.
+/// The run as a sample shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct SampledRun<'r> {
     pub now: Time,
     pub config: &'r Config,
-    /// The part of the run that a node is in: what has a place there, and what flows have achieved.
+    /// The part of the run that a node is in: its fabric and the progress of its flows.
     pub part: &'r dyn Fn(NodeId) -> (&'r Fabric, &'r [FlowState]),
 }
 
@@ -156,11 +156,11 @@ impl Recorder {
     }
 }
 
-/// Everything that was found and measured in a run that is over. Recordings are moved, not copied:
-/// they may be most of what a run has in memory.
+/// The outcome of a run that is over. Recordings are moved, not copied: they may be most of a run's
+/// memory.
 pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     let ended = run.ended();
-    let lives = Lives {
+    let lives = RunEnd {
         config: run.config,
         flows: &run.flows,
         now: run.now,
@@ -173,8 +173,8 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     let starved = progress.starved(&lives);
     let (ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
     let (tally, fabric) = (run.tally, &run.fabric);
-    let replay = run.reel;
-    let replay = replay.map(|reel| reel.finish(run.now, fabric, run.packet_max));
+    let replay = run.replay;
+    let replay = replay.map(|replay| replay.finish(run.now, fabric, run.packet_max));
     let tracer = run.tracer;
     Outcome {
         end: run.now,
@@ -214,7 +214,7 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     }
 }
 
-/// What has left every port, and how far congestion spread.
+/// The outcome of every port, and of the congestion tree.
 fn port_outcomes(fabric: &Fabric, spread: Spread, now: Time) -> (Vec<PortOutcome>, CongestionTree) {
     let ends = &fabric.ends;
     let is_host = |port: usize| {

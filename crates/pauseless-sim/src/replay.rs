@@ -13,24 +13,24 @@ use crate::fabric::Fabric;
 use crate::outcome::{self, PortStates};
 use crate::record::port_of;
 
-/// What was recorded so far.
+/// The recording so far.
 #[derive(Debug)]
-pub(crate) struct Reel {
+pub(crate) struct Recording {
     instants_max: usize,
     step: Span,
     past: outcome::Replay,
 }
 
-impl Reel {
-    /// Nothing is recorded yet; `None` if nothing is to be.
-    pub(crate) fn new(config: &Config, port_count: usize) -> Option<Reel> {
+impl Recording {
+    /// An empty recording; `None` if nothing is to be recorded.
+    pub(crate) fn new(config: &Config, port_count: usize) -> Option<Recording> {
         let Replay::On { instants_max } = config.replay else {
             return None;
         };
         let instants_max = instants_max.max(4);
-        // A run that lasts to its end has nearly all of them then.
+        // A run that lasts to its end then has nearly all of them.
         let finest = config.duration.as_ps() / (u64::from(instants_max - 1) * FINER) + 1;
-        Some(Reel {
+        Some(Recording {
             instants_max: instants_max as usize,
             step: Span::ps(finest),
             past: outcome::Replay {
@@ -40,35 +40,35 @@ impl Reel {
         })
     }
 
-    /// When to take the next one.
+    /// When to record the next instant.
     pub(crate) fn next(&self) -> Time {
         Time::ZERO + self.step * self.past.times.len() as u64
     }
 
-    /// Looks at every port. `part` has the part of the run that a node is in, `packet_max` is what a
-    /// sender would like to send.
+    /// Records the state of every port. `part` has the part of the run that a node is in,
+    /// `packet_max` is the frame that a sender would like to send.
     pub(crate) fn take<'f>(
         &mut self,
         now: Time,
         part: &dyn Fn(NodeId) -> &'f Fabric,
         packet_max: Bytes,
     ) {
-        record(&mut self.past, now, (part, packet_max));
+        record(&mut self.past, now, part, packet_max);
         if self.past.times.len() >= self.instants_max {
             self.thin();
         }
     }
 
-    /// Everything, with how it was in the end.
+    /// The whole recording, with the state at the end of the run.
     pub(crate) fn finish(self, now: Time, fabric: &Fabric, packet_max: Bytes) -> outcome::Replay {
         let mut all = self.past;
         if all.times.last().is_none_or(|last| *last < now) {
-            record(&mut all, now, (&|_| fabric, packet_max));
+            record(&mut all, now, &|_| fabric, packet_max);
         }
         all
     }
 
-    /// Forgets every second instant; the first stays.
+    /// Drops every second instant; the first stays.
     fn thin(&mut self) {
         self.step = self.step * 2;
         keep_even(&mut self.past.times);
@@ -83,11 +83,12 @@ impl Reel {
 fn record<'f>(
     replay: &mut outcome::Replay,
     now: Time,
-    (part, packet_max): (&dyn Fn(NodeId) -> &'f Fabric, Bytes),
+    part: &dyn Fn(NodeId) -> &'f Fabric,
+    packet_max: Bytes,
 ) {
     replay.times.push(now);
     for (index, states) in replay.ports.iter_mut().enumerate() {
-        // All parts know which port is whose.
+        // All parts know which node a port belongs to.
         let fabric = part(part(NodeId(0)).ends[index].node);
         let end = &fabric.ends[index];
         let port = port_of(fabric, end.node, end.port);
@@ -97,11 +98,11 @@ fn record<'f>(
             if port.is_stopped(now, class, packet_max) {
                 return 0;
             }
-            // A watchdog may let go what its far end would hold; then nobody holds it back.
+            // A watchdog may release what the far end would hold; then nothing holds it back.
             let Some(rate) = port.upstream(class).rate(now) else {
                 return 1_000;
             };
-            // What is not stopped moves, however slowly.
+            // A sender that is not stopped moves, however slowly.
             let share = rate.as_bps().saturating_mul(1_000) / end.line.as_bps();
             share.clamp(1, 1_000) as u16
         });
@@ -120,5 +121,5 @@ fn keep_even<T>(values: &mut Vec<T>) {
     });
 }
 
-/// So many times closer than they could stay if the run lasts to its end.
+/// How much closer together instants are at first than they can stay if the run lasts to its end.
 const FINER: u64 = 16;

@@ -38,7 +38,7 @@ use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{self, Recorder, SampledRun};
-use crate::replay::Reel;
+use crate::replay::Recording;
 use crate::rng::Stream;
 use crate::spread::Spread;
 use crate::tag::{Answers, Tag, Trails};
@@ -56,42 +56,42 @@ pub struct Simulator<'c> {
     pub(crate) now: Time,
     pub(crate) end: Time,
     pub(crate) flows: Vec<FlowState>,
-    /// How every flow is forwarded, close together for the packet path.
+    /// The routes of all flows, close together for the packet path.
     routes: Arc<[Route]>,
     followers: Followers,
     answers: Answers,
     trails: Trails,
-    /// What wires lose by themselves.
+    /// The losses on wires.
     wire_losses: WireLosses,
-    /// Whether switches write into packets.
+    /// Whether switches write telemetry into packets.
     is_trailing: bool,
     pub(crate) spread: Spread,
-    /// Classes that are held at each end, a bit each.
+    /// The classes that are held at each end, a bit each.
     held: Vec<u8>,
     /// The largest packet of any flow.
     pub(crate) packet_max: Bytes,
-    /// Whether packets keep their class and live for ever.
+    /// Whether packets keep their class and have no TTL.
     is_plain: bool,
-    /// Whether a probe wants to know what passes the ports.
+    /// Whether a probe needs the traffic of ports.
     is_counting: bool,
     /// Whether any flow obeys congestion control.
     is_controlling: bool,
-    /// Whether any sender spends credit.
+    /// Whether any sender spends credits.
     is_counting_credit: bool,
-    /// Whether any port speaks without using its wire.
+    /// Whether any port sends control frames outside its wire.
     is_out_of_band: bool,
     pub(crate) mitigating: Mitigating,
-    /// What ends the run before its time.
+    /// What ends the run before its duration is over.
     pub(crate) stopping: Stopping,
-    /// Records where pauses come from, if asked to.
+    /// The recorder of where pauses come from, if asked for.
     pub(crate) tracer: Option<Box<Tracer>>,
-    /// Records the state of all ports, if asked to.
-    pub(crate) reel: Option<Box<Reel>>,
-    /// Sees every frame, if asked to.
+    /// The recorder of the state of all ports, if asked for.
+    pub(crate) replay: Option<Box<Recording>>,
+    /// The capture of all frames, if asked for.
     tapped: Tapped<'c>,
-    /// Writes down pauses and lengths of queues, if asked to.
+    /// The recorder of PFC frames and queue lengths, if asked for.
     listening: Option<Box<Listening>>,
-    /// What leaves for other parts, if this is one part of a run.
+    /// The frames for other parts, if this is one part of a run.
     pub(crate) away: Option<Box<Away>>,
     pub(crate) tally: Tally,
 }
@@ -129,7 +129,7 @@ impl<'c> Simulator<'c> {
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),
-            reel: Reel::new(config, fabric.port_count()).map(Box::new),
+            replay: Recording::new(config, fabric.port_count()).map(Box::new),
             tapped: Tapped::default(),
             listening: Listening::new(&config.probes, fabric.port_count()),
             away: None,
@@ -164,7 +164,7 @@ impl<'c> Simulator<'c> {
         if let Some(first) = self.recorder.next_tick() {
             self.queue.push(Event::new(first, Kind::Tick, 0));
         }
-        if self.reel.is_some() {
+        if self.replay.is_some() {
             self.queue.push(Event::new(self.now, Kind::Snapshot, 0));
         }
         self.schedule_look();
@@ -176,7 +176,7 @@ impl<'c> Simulator<'c> {
         self.finish()
     }
 
-    /// Runs until `until` or the end of the run; whether there is anything left to do.
+    /// Runs until `until` or the end of the run; returns whether anything is left to do.
     // Never inlined, so that profiles can tell it from what comes before and after.
     #[inline(never)]
     pub fn advance(&mut self, until: Time) -> bool {
@@ -193,7 +193,7 @@ impl<'c> Simulator<'c> {
                 return false;
             }
         }
-        // Nothing is pending, so nothing will happen until the end.
+        // Nothing is pending, so nothing happens until the end.
         self.now = self.end;
         false
     }
@@ -227,7 +227,7 @@ impl<'c> Simulator<'c> {
         self.fabric.heap_bytes()
     }
 
-    /// Checks that no byte was made or mislaid, and says what was found.
+    /// Checks that no byte is unaccounted for, and returns what was found.
     pub fn finish(self) -> Outcome {
         self.assert_conserved();
         record::outcome(self)
@@ -273,18 +273,20 @@ impl<'c> Simulator<'c> {
 
     #[cold]
     fn on_snapshot(&mut self) {
-        // Nothing happens to the network, so a run that is watched has no more events.
+        // This event does not change the network: observing a run must not change its number of
+        // events.
         self.tally.events -= 1;
-        if let Some(reel) = &mut self.reel {
-            reel.take(self.now, &|_| &self.fabric, self.packet_max);
-            self.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
+        if let Some(replay) = &mut self.replay {
+            replay.take(self.now, &|_| &self.fabric, self.packet_max);
+            self.queue.push(Event::new(replay.next(), Kind::Snapshot, 0));
         }
     }
 
     fn on_arrive(&mut self, index: usize) {
         let frames = &mut self.fabric.frames;
         let end = &mut self.fabric.ends[index];
-        let (time, frame) = frames.pop_front(&mut end.incoming).expect("something arrives");
+        let (time, frame) =
+            frames.pop_front(&mut end.incoming).expect("an arrival event has a frame on the wire");
         debug_assert_eq!(time, self.now);
         if let Some((next, _)) = frames.front(&end.incoming) {
             self.queue.push(Event::new(*next, Kind::Arrive, index as u32));
@@ -386,7 +388,8 @@ impl<'c> Simulator<'c> {
         let end = &mut self.fabric.ends[index];
         let (node, port) = (end.node, end.port);
         let controls = &mut self.fabric.controls;
-        let (_, control) = controls.pop_front(&mut end.signals).expect("a signal is due");
+        let (_, control) =
+            controls.pop_front(&mut end.signals).expect("a signal event has a control frame");
         if let Some((next, _)) = controls.front(&end.signals) {
             let kind = self.config.hardware.ties.signal();
             self.queue.push(Event::new(*next, kind, index as u32));
@@ -412,7 +415,7 @@ impl<'c> Simulator<'c> {
         self.drain(node);
     }
 
-    /// Notes whether the sender at an end begins or ceases to be stopped or slowed down.
+    /// Records whether the sender at an end starts or ceases to be stopped or slowed down.
     #[inline(never)]
     fn look_at_spread(&mut self, index: usize, class: Class) {
         let End { node, port, .. } = self.fabric.ends[index];
@@ -428,7 +431,7 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Whether a sender may not send at all.
+    /// Whether a sender is stopped.
     fn is_held(&self, node: NodeId, port: PortId, class: Class) -> bool {
         let port = match &self.fabric.nodes[node.index()] {
             Node::Switch(switch) => switch.port(port),
@@ -457,7 +460,7 @@ impl<'c> Simulator<'c> {
         self.drain_host(node);
     }
 
-    /// Lets every port of a switch that may have something to send do so.
+    /// Lets every port of a switch that may have something to send send it.
     #[inline(always)]
     fn drain_switch(&mut self, node: NodeId) {
         if self.mitigating.is_watching {
@@ -514,7 +517,8 @@ impl<'c> Simulator<'c> {
         self.arm(index, wanted);
     }
 
-    /// What is sent shows that a pause has run out, uses up the last credit, or is a pause.
+    /// Handles a frame that has started: it may show that a pause has expired, use up the last
+    /// credit, or be a pause.
     #[inline]
     fn look_at_sent(&mut self, index: usize, transmit: Transmit<Tag>) {
         match transmit {
@@ -531,7 +535,7 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Tells the tracer something.
+    /// Calls the tracer, if there is one.
     #[cold]
     fn trace(&mut self, tell: impl FnOnce(&mut Tracer, Seen<'_>)) {
         if let Some(tracer) = &mut self.tracer {
@@ -586,7 +590,7 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Makes sure that a timeout event is pending for when the port wants one.
+    /// Schedules a timeout event for when the port wants one, unless it is pending already.
     #[inline(always)]
     fn arm(&mut self, index: usize, wanted: Time) {
         if wanted < self.fabric.ends[index].armed {
@@ -602,14 +606,14 @@ impl<'c> Simulator<'c> {
     }
 }
 
-/// A queue for the events of so many ports.
+/// A queue for the events of this many ports.
 pub(crate) fn event_queue(fabric: &Fabric, port_count: usize) -> EventQueue {
     let ends = fabric.ends.iter();
     let longest = ends.map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
     EventQueue::new(longest.max().unwrap_or(Span::us(1)), 2 * port_count)
 }
 
-/// A random span below `bound`, at no cost when there is none.
+/// A random span below `bound`; draws nothing if that is zero.
 #[inline]
 fn draw(stream: &mut Stream, bound: Span) -> Span {
     if bound == Span::ZERO {

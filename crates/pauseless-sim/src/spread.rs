@@ -15,30 +15,30 @@ use crate::outcome::CongestionTree;
 pub(crate) struct Spread {
     window: Span,
     links: Vec<Link>,
-    /// When links leave the tree, in order of time because the window is the same for all. Some
-    /// are outdated, because the link was held again; there is at most one per release within
-    /// the last window.
+    /// When links leave the tree, in order of time because the window is the same for all. An entry
+    /// is outdated if its link was held again; there is at most one per release within the last
+    /// window.
     leaving: VecDeque<(Time, u32)>,
-    /// Links that are held now.
+    /// The number of links that are held now.
     held: u32,
     tree: Tree,
-    /// In a part of a run: how the tree has changed, in order of time, for whoever sees all parts.
+    /// In a part of a run, the changes of the tree in order of time, for the lead of all parts.
     steps: Option<Vec<Step>>,
 }
 
-/// A link joins the tree or leaves it.
+/// A link that joins the tree or leaves it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub time: Time,
     is_joining: bool,
 }
 
-/// The tree as a whole, integrated so far.
+/// The tree as a whole, integrated over time.
 #[derive(Clone, Debug)]
 struct Tree {
-    /// Links in it.
+    /// How many links are in the tree.
     members: u32,
-    /// Until when the following three are complete.
+    /// The instant until which the following three are complete.
     done: Time,
     duration: Span,
     /// The sum of the spans of all members, in picoseconds.
@@ -46,10 +46,10 @@ struct Tree {
     members_max: u32,
 }
 
-/// What became of one link.
+/// How one link was held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// How often the sender was told to stop although it was not stopped.
+    /// How often the sender was stopped when it was not stopped already.
     pub pauses: u64,
     /// How long it was held in any class.
     pub span: Span,
@@ -59,19 +59,18 @@ pub(crate) struct Held {
     pub last: Option<Time>,
 }
 
-/// A link and whether it is held now.
+/// A link, and whether it is held now.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     past: Held,
-    /// In how many classes it is held, and since when.
+    /// The number of classes in which it is held, and since when.
     classes: u8,
     since: Time,
     is_member: bool,
 }
 
 impl Spread {
-    /// Nothing is held yet. A link stays in the tree for `window`, a round trip, after it was
-    /// held last.
+    /// A tree without links. A link stays in it for `window`, a round trip, after it was last held.
     pub(crate) fn new(port_count: usize, window: Span) -> Spread {
         Spread {
             window,
@@ -89,38 +88,38 @@ impl Spread {
         }
     }
 
-    /// What a part of a run has for its links: it notes how the tree changes.
+    /// The tree of a part of a run, which only records how it changes.
     pub(crate) fn part(&self) -> Spread {
         let mut part = self.clone();
         part.steps = Some(Vec::new());
         part
     }
 
-    /// Moves what a part has noted to `steps`, which is complete up to `now` then.
+    /// Moves the recorded changes up to `now` to `steps`.
     pub(crate) fn report(&mut self, now: Time, steps: &mut Vec<Step>) {
         self.advance(now);
         steps.extend(self.steps.iter_mut().flat_map(|own| own.drain(..)));
     }
 
-    /// Lets the tree of the whole run change as parts have noted, in order of time.
+    /// Applies the changes that parts have recorded to the tree of the whole run, in order of time.
     pub(crate) fn follow(&mut self, steps: &[Step]) {
         for step in steps {
             self.tree.step(*step);
         }
     }
 
-    /// Takes over what a part knows about its link `port`.
+    /// Takes over the state of link `port` from a part.
     pub(crate) fn take_link(&mut self, part: &Spread, port: usize) {
         self.links[port] = part.links[port];
     }
 
-    /// How many links are held, and when the last one leaves the tree or has left it.
+    /// The number of links that are held, and when the last one leaves the tree or has left it.
     pub(crate) fn outlook(&self) -> (u32, Time) {
         let last = self.leaving.back().map(|(due, _)| *due);
         (self.held, last.unwrap_or(Time::ZERO))
     }
 
-    /// A link joins the tree or leaves it.
+    /// Adds a link to the tree, or removes one.
     fn step(&mut self, time: Time, is_joining: bool) {
         let step = Step { time, is_joining };
         match &mut self.steps {
@@ -129,13 +128,13 @@ impl Spread {
         }
     }
 
-    /// The sender at `port` was told to stop although it was not stopped.
+    /// Counts a pause of the sender at `port`, which was not stopped.
     pub(crate) fn on_pause(&mut self, port: usize) {
         self.links[port].past.pauses += 1;
     }
 
-    /// The sender at `port` begins or ceases to be held, in one class. Whoever calls this only
-    /// when its state over all classes changes may do so too.
+    /// Records that the sender at `port` starts or ceases to be held in one class; also for callers
+    /// that report only changes over all classes.
     pub(crate) fn on_change(&mut self, now: Time, port: usize, held: bool) {
         self.advance(now);
         let link = &mut self.links[port];
@@ -150,7 +149,7 @@ impl Spread {
                 }
             }
         } else {
-            assert!(link.classes > 0, "what is released was held");
+            assert!(link.classes > 0, "a link is released that was not held");
             link.classes -= 1;
             if link.classes == 0 {
                 self.held -= 1;
@@ -167,7 +166,7 @@ impl Spread {
         (held == 0).then_some(last)
     }
 
-    /// One element per port, and the tree. `is_host` says whether a port belongs to a host.
+    /// The history of each port, and of the tree. `is_host` says whether a port belongs to a host.
     pub(crate) fn finish(
         mut self,
         end: Time,
@@ -195,7 +194,7 @@ impl Spread {
         (ports, tree)
     }
 
-    /// Lets links leave the tree that were not held for long enough, up to `now`.
+    /// Removes links from the tree that were not held for long enough, up to `now`.
     fn advance(&mut self, now: Time) {
         while let Some(&(due, port)) = self.leaving.front() {
             if due > now {
@@ -203,8 +202,8 @@ impl Spread {
             }
             self.leaving.pop_front();
             let link = self.links[port as usize];
-            let last = link.past.last.expect("it was released");
-            // Otherwise it was held again, and another entry will come or has come already.
+            let last = link.past.last.expect("a link on the list was held before");
+            // Otherwise it was held again, and has another entry.
             if link.is_member && link.classes == 0 && last.saturating_add(self.window) == due {
                 self.links[port as usize].is_member = false;
                 self.step(due, false);
@@ -222,8 +221,8 @@ impl Tree {
         if step.is_joining { self.members += 1 } else { self.members -= 1 }
     }
 
-    /// Adds up the time in which the tree did not change. What happens at one instant counts only
-    /// by its result, so the order of events at that instant does not matter.
+    /// Adds the time in which the tree did not change. Of several changes at one instant only the
+    /// result counts, so their order does not matter.
     fn integrate(&mut self, now: Time) {
         let span = now - self.done;
         self.done = now;

@@ -19,10 +19,10 @@ use crate::fabric::Fabric;
 use crate::progress::FlowState;
 use crate::simulator::Mitigating;
 
-/// How often the queues are looked at in a window.
+/// The number of samples of the queues in a window.
 const LOOKS: u32 = 32;
 
-/// What is looked at.
+/// The state of the run at a sample.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'r> {
     pub now: Time,
@@ -33,27 +33,28 @@ pub(crate) struct Seen<'r> {
     pub mitigating: &'r Mitigating,
 }
 
-/// Looks at a run now and then.
+/// Decides at regular samples whether a run is steady.
 #[derive(Debug)]
 pub(crate) struct Watch {
     steady: Steady,
-    /// The time between two looks; a window has [`LOOKS`] of them.
+    /// The time between two samples; a window has [`LOOKS`] of them.
     step: Span,
     looks: u32,
-    /// The sum of the bytes in all switches over the looks of this window.
+    /// The sum of the bytes in all switches over the samples of this window.
     held: u64,
-    /// One for the end of every window, in order of time.
+    /// The state at the end of every window, in order of time.
     rows: Vec<Row>,
 }
 
-/// What was seen at the end of a window.
+/// The state at the end of a window.
 #[derive(Debug)]
 struct Row {
-    /// How many flows have started, finished and stopped so far, and what the watchdogs did.
+    /// The number of flows that have started, finished and stopped, and of actions of watchdogs, so
+    /// far.
     changes: usize,
-    /// Mean bytes in all switches over the window.
+    /// The mean bytes in all switches over the window.
     held: f64,
-    /// What has come to its end of each flow that is under way, so far.
+    /// The bytes of each active flow that were delivered or dropped so far.
     progress: Vec<(u32, u64)>,
 }
 
@@ -69,12 +70,12 @@ impl Watch {
         }
     }
 
-    /// When to look next.
+    /// When to take the next sample.
     pub(crate) fn next(&self, now: Time) -> Time {
         now.saturating_add(self.step)
     }
 
-    /// Whether the state is steady.
+    /// Takes a sample; returns whether the state is steady.
     pub(crate) fn look(&mut self, seen: &Seen<'_>) -> bool {
         self.held += seen.fabric.held().get();
         self.looks += 1;
@@ -94,7 +95,7 @@ impl Watch {
         is_steady
     }
 
-    /// Makes windows twice as long.
+    /// Doubles the length of windows.
     fn widen(&mut self) {
         let mut rows = std::mem::take(&mut self.rows).into_iter();
         while let (Some(first), Some(second)) = (rows.next(), rows.next()) {
@@ -122,7 +123,7 @@ impl Watch {
         if !self.is_level(&held, largest.unwrap_or(Bytes::ZERO)) {
             return false;
         }
-        // The same flows are under way in all rows, or there would have been a change.
+        // The same flows are active in all rows, or there would have been a change.
         (0..rows[0].progress.len()).all(|place| {
             let steps = rows.windows(2);
             let steps = steps.map(|pair| pair[1].progress[place].1 - pair[0].progress[place].1);
@@ -131,7 +132,7 @@ impl Watch {
         })
     }
 
-    /// Whether a flow that delivers so much in each window will go on like that to the end.
+    /// Whether a flow with these deliveries per window continues like that to the end.
     fn is_flow_steady(&self, seen: &Seen<'_>, index: usize, bytes: &[f64]) -> bool {
         let flow = &seen.config.flows[index];
         let mean = mean(bytes);
@@ -145,7 +146,7 @@ impl Watch {
         !self.has_rhythm(flow) && !self.will_finish(seen, index, mean)
     }
 
-    /// Whether a flow is silent by itself, in a rhythm that windows are not much longer than.
+    /// Whether a flow has an on-off pattern that windows are not much longer than.
     fn has_rhythm(&self, flow: &Flow) -> bool {
         let cycle = flow.duty.on.as_ps().saturating_add(flow.duty.off.as_ps());
         flow.duty.off > Span::ZERO && self.window().as_ps() / 4 < cycle
@@ -159,7 +160,7 @@ impl Watch {
         flow.is_finite() && left.get() as f64 <= mean * windows * (1.0 + self.tolerance())
     }
 
-    /// Whether something is known to lie ahead, or was too short a while ago to tell.
+    /// Whether a change is known to lie ahead, or was too recent to tell.
     fn is_ahead(&self, seen: &Seen<'_>) -> bool {
         let Seen { now, end, .. } = *seen;
         let flows = seen.config.flows.iter().zip(seen.flows);
@@ -199,7 +200,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// By how much the line through values, by least squares, rises from the first to the last.
+/// The rise of the least-squares line through the values, from the first to the last.
 fn trend(values: &[f64]) -> f64 {
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let mean = mean(values);

@@ -1,18 +1,18 @@
-//! What the simulator knows a packet by.
+//! The handle by which the simulator knows a packet.
 
 use pauseless_core::congestion::telemetry::{HOPS_MAX, Hop};
 use pauseless_core::congestion::{Feedback, Sequence};
 use pauseless_core::id::FlowId;
 use pauseless_core::unit::{Bytes, Rate, Time};
 
-/// Eight bytes, since queues and wires are made of them.
+/// The handle of a packet in eight bytes, since queues and wires are made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
-    /// The flow, whether this is an answer, whether it was marked, and whether switches write into
-    /// it.
+    /// The flow, and bits: whether this is a feedback packet, whether it was marked, whether
+    /// switches write telemetry into it.
     flow: u32,
-    /// The switches that it has passed, and the number of data, the place of an answer in
-    /// [`Answers`] or that of data with telemetry in [`Trails`].
+    /// The number of switches that it has passed, and the sequence number of data, the index of
+    /// feedback in [`Answers`] or that of data with telemetry in [`Trails`].
     note: u32,
 }
 
@@ -25,14 +25,14 @@ const HOP: u32 = 1 << NUMBER_BITS;
 
 const _: () = assert!(Sequence::BITS == NUMBER_BITS);
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Data {
         sequence: Sequence,
         is_marked: bool,
     },
-    /// Data that switches write into; its number is there, too.
+    /// Data that switches write telemetry into; its sequence number is there, too.
     Trailed {
         place: u32,
         is_marked: bool,
@@ -49,22 +49,22 @@ impl Tag {
     }
 
     pub(crate) fn trailed(flow: FlowId, place: u32) -> Tag {
-        assert!(place <= NUMBER, "16 million packets are on their way");
+        assert!(place <= NUMBER, "more than 16 million packets are on their way");
         Tag { flow: flow.0 | TRAIL, note: place }
     }
 
     pub(crate) fn answer(flow: FlowId, place: u32) -> Tag {
-        assert!(place <= NUMBER, "16 million answers are on their way");
+        assert!(place <= NUMBER, "more than 16 million feedback packets are on their way");
         Tag { flow: flow.0 | ANSWER, note: place }
     }
 
-    /// The same answer with what it says in another place.
+    /// The same feedback packet, whose contents are stored at another index.
     pub(crate) fn moved(self, place: u32) -> Tag {
-        assert!(place <= NUMBER, "16 million packets are on their way");
+        assert!(place <= NUMBER, "more than 16 million packets are on their way");
         Tag { note: place | self.note & !NUMBER, ..self }
     }
 
-    /// The flow, or the one whose source is told something.
+    /// The flow of a data packet, or whose source a feedback packet is for.
     #[inline]
     pub(crate) fn flow(self) -> FlowId {
         FlowId(self.flow & !(ANSWER | MARK | TRAIL))
@@ -75,13 +75,13 @@ impl Tag {
         self.flow & ANSWER != 0
     }
 
-    /// The same packet, marked; answers have nothing to mark.
+    /// The same packet, marked; feedback packets are never marked.
     #[inline]
     pub(crate) fn marked(self) -> Tag {
         if self.is_answer() { self } else { Tag { flow: self.flow | MARK, ..self } }
     }
 
-    /// The switches that it has passed; beyond 255 they are not counted.
+    /// The number of switches that it has passed, at most 255.
     #[inline]
     pub(crate) fn hops(self) -> u8 {
         (self.note >> NUMBER_BITS) as u8
@@ -104,7 +104,7 @@ impl Tag {
     }
 }
 
-/// What the answers that are on their way say.
+/// The contents of all feedback packets on their way.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     slots: Vec<Feedback>,
@@ -125,7 +125,7 @@ impl Answers {
         }
     }
 
-    /// What the answer at `place` says.
+    /// The feedback stored at `place`.
     pub(crate) fn get(&self, place: u32) -> Feedback {
         self.slots[place as usize]
     }
@@ -136,7 +136,7 @@ impl Answers {
     }
 }
 
-/// What switches have written into a packet.
+/// The telemetry that switches have written into a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trail {
     /// The number of the packet.
@@ -151,7 +151,7 @@ impl Trail {
     }
 }
 
-/// What switches have written into packets that are on their way, there or back.
+/// The telemetry of all packets on their way, and of their acknowledgements.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
     slots: Vec<Trail>,
@@ -183,7 +183,7 @@ impl Trails {
         &self.slots[place as usize]
     }
 
-    /// One more switch writes, if there is room.
+    /// Adds the record of one more switch, if there is room.
     pub(crate) fn push(&mut self, place: u32, hop: Hop) {
         let trail = &mut self.slots[place as usize];
         if let Some(slot) = trail.hops.get_mut(usize::from(trail.count)) {

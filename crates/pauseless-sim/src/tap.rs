@@ -1,4 +1,4 @@
-//! Somebody who looks at frames as they pass the ends of links, such as a capture file.
+//! Observers of frames as they pass the ends of links, such as a capture file.
 
 use std::fmt;
 
@@ -19,51 +19,51 @@ pub enum Direction {
 /// One end of a link, and which way a frame went there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The node.
+    /// The node that the port belongs to.
     pub node: NodeId,
-    /// Its port.
+    /// The port of that node.
     pub port: PortId,
-    /// Into the node or out of it.
+    /// Whether it went into the node or out of it.
     pub direction: Direction,
 }
 
-/// A frame.
+/// A frame as a capture shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// Data of a flow.
     Data {
-        /// The flow.
+        /// The flow that the packet belongs to.
         flow: FlowId,
-        /// Its number.
+        /// The number of the packet in its flow.
         sequence: Sequence,
         /// Whether a switch has marked it.
         is_marked: bool,
-        /// Frame bytes.
+        /// The length of the frame.
         size: Bytes,
-        /// The class on this wire.
+        /// The class of the frame on this wire.
         class: Class,
     },
-    /// A packet that tells the source of a flow something.
+    /// A feedback packet to the source of a flow.
     Answer {
-        /// The flow.
+        /// The flow whose source is told.
         flow: FlowId,
-        /// What it says.
+        /// The acknowledgement or congestion notification.
         feedback: Feedback,
-        /// The class on this wire.
+        /// The class of the frame on this wire.
         class: Class,
     },
-    /// A message of flow control. Those of conceptual GFC are on no wire, and are not seen.
+    /// A control frame. Those of conceptual GFC are on no wire, and are not shown.
     Control(Control),
 }
 
 /// Sees every frame of a run at both ends of its wire: as its first bit leaves and when its last bit
 /// has arrived.
 pub trait Tap: Send {
-    /// `frame` passes `spot` at `time`, which never goes back.
+    /// Shows that `frame` passes `spot` at `time`, which never decreases.
     fn see(&mut self, time: Time, spot: Spot, frame: Seen);
 }
 
-/// The tap of a run, if it has one.
+/// The tap of a run, if there is one.
 #[derive(Default)]
 pub(crate) struct Tapped<'t>(pub Option<Box<dyn Tap + 't>>);
 

@@ -216,8 +216,8 @@ fn the_flows_that_are_named_close_the_cycle() {
         let nobody = vec![false; topology.nodes().len()];
         let mut checker = Checker::of(&network);
         let graph = checker.graph(network, &nobody);
-        for component in checker.explain(network, (&graph, &nobody), 3) {
-            check_cycle((&topology, &routes), &component.cycle, &mut closed);
+        for component in checker.explain(network, &graph, &nobody, 3) {
+            check_cycle(&topology, &routes, &component.cycle, &mut closed);
         }
     });
     let [cycles, deadlocked] = [closed.cycles, closed.deadlocked].map(|n| n.iter().sum::<u32>());
@@ -229,11 +229,11 @@ fn the_flows_that_are_named_close_the_cycle() {
 }
 
 /// The flows close this very cycle, no fewer of them do, and they may deadlock.
-fn check_cycle((topology, routes): (&Topology, &Routes), cycle: &Cycle, closed: &mut Closed) {
+fn check_cycle(topology: &Topology, routes: &Routes, cycle: &Cycle, closed: &mut Closed) {
     let paths: Vec<Path> = cycle.flows.iter().map(|flow| flow.path.clone()).collect();
     let buffers = Vec::from_iter(cycle.hops.iter().map(|hop| hop.buffer));
     let closes = |paths: &[Path]| {
-        let network = Diverse::of_paths(topology.clone(), routes.clone(), (paths, 0));
+        let network = Diverse::of_paths(topology.clone(), routes.clone(), paths, 0);
         let graph = graph(topology, &network.routes, network.demands());
         has_cycle(topology, &graph, &buffers)
     };
@@ -245,7 +245,7 @@ fn check_cycle((topology, routes): (&Topology, &Routes), cycle: &Cycle, closed: 
     }
     // Whether a cycle fills is a matter of rates and phases, so each gets a few chances.
     let is_deadlocked = (0..STARTS).any(|seed| {
-        let network = Diverse::of_paths(topology.clone(), routes.clone(), (&paths, seed));
+        let network = Diverse::of_paths(topology.clone(), routes.clone(), &paths, seed);
         let config = network.config(Scheme::Pfc, Discipline::OutputQueued);
         run(&config).deadlock.is_some()
     });
@@ -254,7 +254,7 @@ fn check_cycle((topology, routes): (&Topology, &Routes), cycle: &Cycle, closed: 
     closed.deadlocked[column] += u32::from(is_deadlocked);
 }
 
-/// Networks per test.
+/// How many networks each test draws.
 const CASES: u64 = 400;
 /// Runs per cycle, each with other starts and packets.
 const STARTS: u64 = 3;

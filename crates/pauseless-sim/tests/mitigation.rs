@@ -6,7 +6,7 @@ use networks::mixed::{Part, mixed};
 use networks::random::{Wildness, random_network};
 use networks::{MTU, Scheme, Wanted, gfc_ring, network, port, stop_sources};
 use pauseless_core::flow_control::{FlowControl, pfc};
-use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
@@ -244,8 +244,9 @@ fn line() -> Config {
     network(topology, &wanted, Ingress { control, buffer }, 1)
 }
 
-fn limit(config: &mut Config, at: (NodeId, PortId), rate: Rate) {
-    config.mitigation.limits.push(RateLimit { node: at.0, port: at.1, class: Class(0), rate });
+fn limit(config: &mut Config, name: &str, rate: Rate) {
+    let (node, port) = port(config, name);
+    config.mitigation.limits.push(RateLimit { node, port, class: Class(0), rate });
 }
 
 #[test]
@@ -253,8 +254,7 @@ fn a_limit_at_a_host_or_a_switch_is_met_to_the_packet() {
     // Behind S2:H2b the pauses of S2 stop both flows of S1:S2 alike.
     for (name, rates) in [("H1a:S1", [2.0, 8.0]), ("S1:S2", [1.0, 1.0]), ("S2:H2b", [2.0, 2.0])] {
         let mut config = line();
-        let at = port(&config, name);
-        limit(&mut config, at, Rate::gbps(2));
+        limit(&mut config, name, Rate::gbps(2));
         let outcome = run(&config);
         assert_eq!((outcome.lost_packets, &outcome.deadlock), (0, &None));
         let late = outcome.flows.iter().map(|flow| flow.goodput_late_bps / 1e9);
@@ -269,8 +269,7 @@ fn a_limit_at_a_host_or_a_switch_is_met_to_the_packet() {
 fn a_ring_that_enters_slowly_does_not_deadlock() {
     let mut config = ring(1);
     for host in ["H1:S1", "H2:S2", "H3:S3"] {
-        let at = port(&config, host);
-        limit(&mut config, at, Rate::gbps(4));
+        limit(&mut config, host, Rate::gbps(4));
     }
     let outcome = run(&config);
     assert_eq!((&outcome.deadlock, outcome.lost_packets), (&None, 0));

@@ -17,7 +17,7 @@ use pauseless_sim::{Config, Outcome, Parallel, run};
 
 const DONE: Stop = Stop { deadlock: false, done: true, steady: None };
 
-/// Threads and parts.
+/// Numbers of threads and of parts.
 const WAYS: [(usize, usize); 4] = [(2, 2), (3, 9), (1, 3), (7, 7)];
 
 /// Holds every way to run `config` against one thread; the outcome, and whether it was ever divided.

@@ -1,10 +1,11 @@
 //! The PCN paper's experiments (NSDI 2020), as far as they need no workload.
 
+mod fluid;
 mod networks;
 
+use fluid::Fluid;
 use networks::congestion::*;
 use networks::{flow, port};
-use pauseless_core::congestion::fluid::Fluid;
 use pauseless_core::congestion::{CongestionControl, pcn};
 use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};

@@ -27,7 +27,7 @@ fn every_scheme_keeps_its_promises_on_random_networks() {
                 assert_eq!(outcome.deadlock, None, "{name}");
             }
             let delivered = outcome.flows.iter().map(|flow| flow.delivered);
-            assert!(delivered.fold(Bytes::ZERO, |sum, bytes| sum + bytes) > Bytes::ZERO);
+            assert!(delivered.sum::<Bytes>() > Bytes::ZERO);
         }
     }
     // The buffers were really under pressure.

@@ -33,11 +33,11 @@ const PFC: FlowControl = FlowControl::Pfc(pfc::Config {
 /// A loop through the `n` switches of a line or ring, entered at the first, by two hosts together at
 /// this rate.
 fn looping(n: u32, ttl: u16, rate: Rate) -> Config {
-    entered_by(2, (n, ttl), rate)
+    entered_by(2, n, ttl, rate)
 }
 
 /// The same with so many hosts at the first switch.
-fn entered_by(hosts: u32, (n, ttl): (u32, u16), rate: Rate) -> Config {
+fn entered_by(hosts: u32, n: u32, ttl: u16, rate: Rate) -> Config {
     let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
     let shape: &dyn Shape = match n {
         2 => &Line { switches: 2, hosts_per_switch: 2 },
@@ -118,7 +118,7 @@ fn fairness_at_the_entrance_saves_a_loop_that_packets_pass_twice() {
             let ttl = (laps * n) as u16;
             for discipline in [Discipline::OutputQueued, Discipline::VirtualOutputQueued] {
                 let is_deadlocked = |hosts| {
-                    let mut config = entered_by(hosts, (n, ttl), Rate::gbps(80));
+                    let mut config = entered_by(hosts, n, ttl, Rate::gbps(80));
                     config.discipline = discipline;
                     assert_eq!(bounds(&config).passes, u64::from(laps));
                     run(&config).deadlock.is_some()
@@ -135,7 +135,7 @@ fn fairness_at_the_entrance_saves_a_loop_that_packets_pass_twice() {
 #[test]
 fn a_packet_passes_one_switch_fewer_than_its_ttl() {
     for (n, ttl) in [(2, 1), (2, 2), (3, 7), (4, 255)] {
-        let mut config = entered_by(1, (n, ttl), Rate::mbps(100));
+        let mut config = entered_by(1, n, ttl, Rate::mbps(100));
         config.flows[0].size = Bytes::kb(3);
         let outcome = run(&config);
         assert_eq!(outcome.expired_packets, 3);

@@ -1,4 +1,4 @@
-//! `pauseless check`
+//! The command `pauseless check`: from dumps of a fabric to a verdict.
 
 use std::process::ExitCode;
 
@@ -81,12 +81,12 @@ fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was found in one fabric.
+/// The results for one fabric.
 struct Report {
     fabric: Fabric,
     verdict: Verdict,
     sweep: Option<Sweep>,
-    /// One element per cycle that is shown.
+    /// The simulation of each cycle that is shown.
     confirmations: Vec<Confirmation>,
     is_interrupted: bool,
 }
@@ -207,7 +207,7 @@ impl Report {
     }
 }
 
-/// One record as a document of its own, several in a list.
+/// One report as a document of its own, several as a list.
 fn document(reports: &[Report]) -> Documents {
     Documents::new(reports.iter().map(Report::record).collect())
 }

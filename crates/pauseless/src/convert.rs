@@ -1,4 +1,4 @@
-//! `pauseless convert`
+//! The command `pauseless convert`: from dumps to another format.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `pauseless demo`
+//! The command `pauseless demo`: the deadlock of a ring and what prevents it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,7 +54,7 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the page goes if nobody says otherwise.
+/// The default name of the page.
 const PAGE: &str = "pauseless-demo.html";
 
 const LEGEND: &str = "F1, F2, F3: goodput over the last quarter before the sources stop.\n\

@@ -1,4 +1,4 @@
-//! `pauseless explain`
+//! The command `pauseless explain`: how the parameters of a scenario are derived.
 
 use std::process::ExitCode;
 

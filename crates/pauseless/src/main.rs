@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             match error.downcast_ref::<Problems>() {
-                // They name their file and carry the prefix already.
+                // The problems name their file and carry the prefix already.
                 Some(problems) => output::complain(&problems.render(terminal.colours_stderr())),
                 None => tell!("{error:#}"),
             }
@@ -71,12 +71,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and version go to stdout; everything else is a mistake.
+/// Prints help and version to stdout; everything else is a mistake.
 fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that has gone away needs no help.
+            // A closed pipe does not need the text.
             let _ = output::print(&text);
             ExitCode::SUCCESS
         }

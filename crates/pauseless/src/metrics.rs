@@ -1,4 +1,4 @@
-//! `pauseless metrics`
+//! The command `pauseless metrics`: the list of all numbers of a run.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use pauseless_run::results::listing::{self, Filter};
 use crate::args::MetricsArgs;
 use crate::output;
 
-/// Lists what a run can be asked for.
+/// Lists the numbers and curves of a run.
 pub fn run(args: &MetricsArgs) -> anyhow::Result<ExitCode> {
     let filter = match &args.word {
         Some(word) => Filter::of(word).map_err(anyhow::Error::msg)?,

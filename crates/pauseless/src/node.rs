@@ -62,7 +62,7 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     let capture = capture.transpose()?;
     view.capture = capture.clone();
     if let Some(core) = args.core {
-        // Not before: other threads would stay there too.
+        // Only now, since threads that are started afterwards would share the core.
         drive::pin(core).with_context(|| format!("cannot stay on core {core}"))?;
     }
     links.forget();
@@ -115,7 +115,7 @@ fn status(args: &NodeArgs, report: &NodeReport) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What people and programs see while the node runs.
+/// The terminal, log and metrics of a running node.
 struct View<'a> {
     interrupt: Interrupt,
     endpoint: Option<Endpoint>,
@@ -125,11 +125,11 @@ struct View<'a> {
     heading: String,
     settings: Vec<PortSetting>,
     name: &'a str,
-    /// What was shown last, for rates.
+    /// The last report shown, for rates.
     shown: NodeReport,
     logged: Instant,
     messages: Vec<String>,
-    /// Where frames are written to, which may fail.
+    /// The capture file, which may fail.
     capture: Option<Capture>,
 }
 
@@ -163,14 +163,14 @@ impl<'a> View<'a> {
         Ok(view)
     }
 
-    /// Tells people something that is no trouble.
+    /// Prints a remark, unless the user wants none.
     fn note(&self, text: &str) {
         if !self.is_quiet && self.screen.is_none() {
             tell!("{}: {text}", self.name);
         }
     }
 
-    /// Gives the terminal back, and returns what the node has said.
+    /// Restores the terminal, and returns the messages of the node.
     fn close(self) -> Vec<String> {
         let was_hidden = self.screen.is_some();
         drop(self.screen);
@@ -211,7 +211,7 @@ impl Audience for View<'_> {
             let said: Vec<String> = said.collect();
             size.rows = size.rows.saturating_sub(said.len());
             let page = screen::render(&[scene], size, self.paint) + &said.join("\n");
-            // A terminal that has gone away ends the node by SIGHUP, if it should.
+            // A closed terminal ends the node by SIGHUP, if it should.
             let _ = screen.show(&page);
             self.shown = status;
         } else if !self.is_quiet && self.logged.elapsed() >= LOGGED_EVERY {
@@ -226,7 +226,7 @@ impl Audience for View<'_> {
     }
 }
 
-/// How often a node that nobody watches says how it stands.
+/// The time between two lines in the log of a node without a terminal.
 const LOGGED_EVERY: Duration = Duration::from_secs(10);
-/// How many of the node's messages are on the screen.
+/// The number of messages of the node on the screen.
 const MESSAGES_SHOWN: usize = 3;

@@ -12,7 +12,7 @@ use pauseless_scenario::Scenario;
 use crate::FINDING;
 use crate::args::{Color, Deny};
 
-/// Writes a line of ours to stderr.
+/// Writes a line to stderr, behind the prefix `pauseless: `.
 macro_rules! tell {
     ($($text:tt)+) => {
         $crate::output::complain(&format!("pauseless: {}", format_args!($($text)+)))
@@ -21,24 +21,24 @@ macro_rules! tell {
 
 pub(crate) use tell;
 
-/// What may be drawn where.
+/// Whether stdout and stderr may have colours.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     color: Color,
 }
 
 impl Terminal {
-    /// As the user wishes.
+    /// The terminal with the colours that the user wants.
     pub fn new(color: Color) -> Terminal {
         Terminal { color }
     }
 
-    /// How to paint what goes to stdout.
+    /// How to paint text for stdout.
     pub fn paint(self) -> Paint {
         if self.wants_colours(io::stdout().is_terminal()) { Paint::Ansi } else { Paint::Plain }
     }
 
-    /// Whether what goes to stderr may have colours.
+    /// Whether text for stderr may have colours.
     pub fn colours_stderr(self) -> bool {
         self.wants_colours(io::stderr().is_terminal())
     }
@@ -56,7 +56,7 @@ impl Terminal {
     }
 }
 
-/// Writes `text` to stdout. A reader that has seen enough, such as `head`, is no error.
+/// Writes `text` to stdout. A reader that closes the pipe early, such as `head`, is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes());
@@ -66,26 +66,26 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line to stderr. If even that fails there is nobody to tell.
+/// Writes a line to stderr, and ignores errors: there is no other way to report them.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Tells what the reader should know about an input.
+/// Prints remarks about an input.
 pub fn notes(notes: &[String]) {
     for note in notes {
         tell!("note: {note}");
     }
 }
 
-/// Tells what is wrong and does not matter.
+/// Prints warnings, which do not stop the run.
 pub fn warnings<'w>(warnings: impl IntoIterator<Item = &'w String>) {
     for warning in warnings {
         tell!("warning: {warning}");
     }
 }
 
-/// The exit status if something was found that is denied, after telling what; `None` if nothing was.
+/// The exit status if a denied finding was found, after naming it; `None` if there was none.
 pub fn denied(deny: &[Deny], is_found: impl Fn(&Finding) -> bool) -> Option<ExitCode> {
     let denied = deny.iter().map(|deny| Finding::from(*deny));
     let mut denied = Vec::from_iter(denied.filter(is_found));
@@ -98,26 +98,26 @@ pub fn denied(deny: &[Deny], is_found: impl Fn(&Finding) -> bool) -> Option<Exit
     })
 }
 
-/// Tells the warnings of a scenario.
+/// Prints the warnings of a scenario.
 pub fn warn(scenario: &Scenario) {
     for warning in &scenario.warnings {
         complain(&format!("pauseless: warning: {}: {warning}", scenario.name));
     }
 }
 
-/// Makes sure before a long run that there will be a place for its file.
+/// Makes sure, before a long run, that its file can be written.
 pub fn check_place(path: &Path) -> anyhow::Result<()> {
     let is_new = !path.exists();
     let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
     open.with_context(|| format!("cannot write {}", path.display()))?;
     if is_new {
-        // Nothing is left behind if the run does not come to its end.
+        // No file is left behind if the run does not finish.
         let _ = std::fs::remove_file(path);
     }
     Ok(())
 }
 
-/// Writes a file and names it if that fails.
+/// Writes a file; the error names it.
 pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! `pauseless plan`
+//! The command `pauseless plan`: thresholds and headroom for a fabric.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ use crate::FINDING;
 use crate::args::PlanArgs;
 use crate::output::{self, tell};
 
-/// Plans the buffers of a fabric, or judges those that there are.
+/// Plans the buffers of a fabric, or judges deployed ones.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if args.paper {
         output::print(&if args.json {
@@ -38,7 +38,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let found = Found::new(args)?;
     output::print(&if args.json { found.json() } else { found.text() })?;
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
-        let written = write(directory, fabric, (plan, &found))?;
+        let written = write(directory, fabric, plan, &found)?;
         let written = written.join(", ");
         tell!("wrote {}: {written}", directory.display());
     }
@@ -49,7 +49,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     Ok(if found.is_good(args) { ExitCode::SUCCESS } else { ExitCode::from(FINDING) })
 }
 
-/// All that was asked for.
+/// The plan and everything else that was asked for.
 struct Found {
     planned: Option<(Fabric, Plan)>,
     cycles: Option<CyclePlan>,
@@ -64,7 +64,7 @@ impl Found {
         let planned = if args.files.is_empty() && args.generate.is_none() {
             None
         } else {
-            // Once: they may be pipes.
+            // The sources are read once: they may be pipes.
             let sources = Source::read_all(&args.files)?;
             let fabric = fabric(args, &sources)?;
             let note = match args.mtu {
@@ -131,7 +131,7 @@ impl Found {
         }
     }
 
-    /// Whether everything fits, holds and is enough.
+    /// Whether everything fits and every proof holds.
     fn is_good(&self, args: &PlanArgs) -> bool {
         let fits = self.planned.as_ref().is_none_or(|(_, plan)| {
             let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
@@ -174,7 +174,8 @@ fn fabric(args: &PlanArgs, sources: &[Source]) -> anyhow::Result<Fabric> {
     Ok(fabric)
 }
 
-/// The largest frame where nobody said it: that of the files, else the usual one; and a note.
+/// Sets the largest frame, if the user did not: that of the files, else the usual one; returns a
+/// note about it.
 fn take_mtu(request: &mut Request, sources: &[Source], fabric: &Fabric) -> anyhow::Result<String> {
     let of_files = mtu::of_files(sources)?;
     request.mtu = match (of_files, fabric.medium) {
@@ -193,14 +194,15 @@ fn take_mtu(request: &mut Request, sources: &[Source], fabric: &Fabric) -> anyho
     Ok(format!("frames up to {bytes} B{why}; --mtu says otherwise"))
 }
 
-/// The largest that InfiniBand has.
+/// The largest MTU of InfiniBand.
 const MTU_INFINIBAND: Bytes = Bytes::new(4_096);
 
 /// Writes the document and, for each scheme that fits, the sections of a scenario.
 fn write(
     directory: &Path,
     fabric: &Fabric,
-    (plan, found): (&Plan, &Found),
+    plan: &Plan,
+    found: &Found,
 ) -> anyhow::Result<Vec<String>> {
     std::fs::create_dir_all(directory)
         .with_context(|| format!("cannot make the folder {}", directory.display()))?;
@@ -212,7 +214,7 @@ fn write(
         }
     }
     if found.cycles.is_some() {
-        // They are added to the sections above, so they must be planned for the same ports.
+        // These sections are added to those above, so they must be planned for the same ports.
         let cycles = cycle_aware(fabric, applied.plan(), found.wish);
         for scheme in Scheme::ALL {
             if let Some(sections) = cycle_aware_text::sections(fabric, &cycles, scheme) {

@@ -21,23 +21,23 @@ use signal_hook::iterator::Signals;
 use crate::INTERRUPTED;
 use crate::output::tell;
 
-/// Whether to draw a bar.
+/// Whether to draw a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
-    /// If it would be seen and is worth it.
+    /// A bar is drawn on a terminal, if the run is long.
     Auto,
-    /// No.
+    /// No bar is drawn.
     Never,
 }
 
-/// Whether the user has pressed Ctrl-C.
+/// The state of Ctrl-C and similar signals.
 pub struct Interrupt {
     flag: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// Watches from here on. The first Ctrl-C ends what is being done early, with what was found
-    /// until then; a second one does not wait for that.
+    /// Starts to watch signals. The first Ctrl-C ends the work early, with the results until then;
+    /// a second one ends the process at once.
     pub fn watch() -> anyhow::Result<Interrupt> {
         let flag = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&flag);
@@ -57,7 +57,7 @@ impl Interrupt {
         Ok(Interrupt { flag })
     }
 
-    /// Whether to go on.
+    /// Whether the work may continue.
     pub fn flow(&self) -> ControlFlow<()> {
         if self.flag.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -67,7 +67,7 @@ impl Interrupt {
     }
 }
 
-/// Those that ask to stop. Whoever started this with `nohup` wants it to go on when they leave.
+/// The signals that ask to stop. A process that was started with `nohup` ignores SIGHUP.
 fn signals() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -79,22 +79,23 @@ fn signals() -> Vec<i32> {
     signals
 }
 
-/// Runs `scenario` on so many threads, as long as nobody interrupts it.
+/// Runs `scenario` on this many threads, until it is interrupted.
 pub fn execute(scenario: Scenario, threads: usize, bar: Bar) -> anyhow::Result<Run> {
     watched(bar, |watch| Run::execute_on(threads, scenario, watch))
 }
 
-/// The same for the files of another simulator; also which files were written.
+/// Runs the files of another simulator; also returns the files that were written.
 pub fn execute_case(
     scenario: Scenario,
-    (case, threads): (&Case, usize),
+    case: &Case,
+    threads: usize,
     bar: Bar,
 ) -> anyhow::Result<(Run, Vec<PathBuf>)> {
     let done = watched(bar, |watch| hpcc::execute(scenario, case, threads, watch));
     Ok(done??)
 }
 
-/// The same, with what passes the ports in a capture file; also how many frames are in it.
+/// Runs a scenario and captures the frames of `ports`; also returns the number of frames.
 pub fn capture(
     scenario: Scenario,
     path: &Path,
@@ -104,7 +105,7 @@ pub fn capture(
     watched(bar, |watch| Run::capture(scenario, path, ports, watch))
 }
 
-/// Does something under a bar, until somebody interrupts it.
+/// Does some work with a bar, until it is interrupted.
 fn watched<R>(
     bar: Bar,
     work: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> R,
@@ -119,7 +120,7 @@ fn watched<R>(
     Ok(done)
 }
 
-/// A bar for work of many equal pieces, done by several threads.
+/// A bar for work in many equal pieces, done by several threads.
 pub struct Count {
     name: String,
     begin: Instant,
@@ -129,7 +130,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Nothing is shown before it turns out to be long, and never if `is_quiet`.
+    /// A bar that appears only if the work takes long, and never if `is_quiet`.
     pub fn new(name: &str, is_quiet: bool) -> Count {
         Count {
             name: name.to_string(),
@@ -140,7 +141,7 @@ impl Count {
         }
     }
 
-    /// So many are done of so many.
+    /// Shows that `done` of `total` pieces are done.
     pub fn show(&self, done: usize, total: usize, message: &str) {
         if !self.is_wanted || self.begin.elapsed() < PATIENCE {
             return;
@@ -158,7 +159,7 @@ impl Count {
         bar.set_message(message.to_string());
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub fn clear(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
@@ -166,7 +167,7 @@ impl Count {
     }
 }
 
-/// A campaign's display: a bar on a terminal, else a line now and then for the log.
+/// The display of a campaign: a bar on a terminal, else a line now and then in the log.
 pub struct Campaign {
     count: Count,
     is_logging: bool,
@@ -174,7 +175,7 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// Nothing is shown if `is_quiet`.
+    /// A display that shows nothing if `is_quiet`.
     pub fn new(name: &str, is_quiet: bool) -> Campaign {
         Campaign {
             count: Count {
@@ -186,11 +187,12 @@ impl Campaign {
         }
     }
 
-    /// So many were done before and so many since, of so many, and this was found.
-    pub fn show(&self, (before, since): (usize, usize), total: usize, found: &dyn Fn() -> String) {
+    /// Shows that of `total` runs `before` were done by earlier calls and `since` by this one, and
+    /// what was found.
+    pub fn show(&self, before: usize, since: usize, total: usize, found: &dyn Fn() -> String) {
         let done = before + since;
         let message = || {
-            // What was done before says nothing about the rate.
+            // Runs that were done before do not count for the rate.
             let rate = since as f64 / self.count.begin.elapsed().as_secs_f64();
             match since {
                 0 => found(),
@@ -214,7 +216,7 @@ impl Campaign {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub fn clear(&self) {
         self.count.clear();
     }
@@ -228,7 +230,7 @@ pub struct View {
 }
 
 impl View {
-    /// Nothing is shown yet.
+    /// A bar that is not shown yet.
     pub fn new(bar: Bar) -> View {
         View {
             begin: Instant::now(),
@@ -237,7 +239,7 @@ impl View {
         }
     }
 
-    /// So far it has come.
+    /// Shows the progress of the run.
     pub fn show(&mut self, progress: Progress) {
         if !self.is_wanted || self.begin.elapsed() < PATIENCE {
             return;
@@ -255,7 +257,7 @@ impl View {
         bar.set_message(format!("{now} of {end}"));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -263,7 +265,7 @@ impl View {
     }
 }
 
-/// Shorter runs need no bar.
+/// The time after which a bar appears.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often a campaign says in a log how far it has come.
+/// The time between two lines in the log of a campaign.
 const LOGGED_EVERY: Duration = Duration::from_secs(30);

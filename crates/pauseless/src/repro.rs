@@ -1,4 +1,4 @@
-//! `pauseless repro`
+//! The command `pauseless repro`: the experiments of the papers.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -17,7 +17,7 @@ use crate::output::{self, Terminal, tell};
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
-/// Carries experiments out and reports.
+/// Makes experiments and reports their claims.
 pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let known = match &args.papers {
         Some(folder) => catalogue::read(folder)?,
@@ -64,7 +64,7 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             };
             output::print(&report)?;
         }
-        // They are written, and too large to keep all of them.
+        // The runs are written to files, and too large to keep in memory.
         done.runs = Vec::new();
         all.push(done);
     }
@@ -98,7 +98,7 @@ fn list(entries: &[Entry]) -> anyhow::Result<String> {
     Ok(table.render(|_, _, cell| cell.to_string()) + "\nTimes are of one core, measured on ours.\n")
 }
 
-/// Says how long it will take, if that is long.
+/// Prints how long it will take, if that is long.
 fn announce(args: &ReproArgs, entries: &[Entry], threads: usize) -> anyhow::Result<()> {
     let mut seconds = 0.0;
     for entry in entries {
@@ -176,5 +176,5 @@ fn status(all: &[Reproduced]) -> ExitCode {
     ExitCode::from(FINDING)
 }
 
-/// Nobody needs to be told that it takes a few seconds.
+/// The shortest duration, in seconds, that is announced.
 const PATIENCE_S: f64 = 10.0;

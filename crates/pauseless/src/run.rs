@@ -1,4 +1,4 @@
-//! `pauseless run`
+//! The command `pauseless run`: one simulation and its reports.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         provenance: args.provenance,
         stop_on: stop_on(args),
     };
-    // Once: it may be a pipe.
+    // The source is read once: it may be a pipe.
     let changed = args.set.apply(Source::read(&args.file)?)?;
     let source = &changed.source;
     let from_htsim = htsim::scenario(args, source, &overrides)?;
@@ -58,7 +58,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::warn(&scenario);
     }
     for directory in args.out.iter().chain(&args.parquet) {
-        // Before the run: it would be a pity to learn afterwards that there is no place for it.
+        // The folder is made before the run, which would be in vain without it.
         let create = std::fs::create_dir_all(directory);
         create.with_context(|| format!("cannot create {}", directory.display()))?;
     }
@@ -71,8 +71,8 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             let threads = threads(args, &scenario);
             progress::execute(scenario, threads, bar)?
         }
-        (None, Some(path)) => capture(args, path, (scenario, bar))?,
-        (Some(case), None) => write_files(args, case, (scenario, bar))?,
+        (None, Some(path)) => capture(args, path, scenario, bar)?,
+        (Some(case), None) => write_files(args, case, scenario, bar)?,
         (Some(_), Some(_)) => {
             anyhow::bail!("--pcap is for scenarios: make one with pauseless convert --to scenario")
         }
@@ -105,7 +105,7 @@ fn write(args: &RunArgs, run: &Run) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// On how many threads to run. Says why if it is one although more were asked for.
+/// The number of threads to use. Prints why if it is one although more were asked for.
 fn threads(args: &RunArgs, scenario: &Scenario) -> usize {
     let Some(threads) = args.threads else {
         let cores = std::thread::available_parallelism();
@@ -118,7 +118,7 @@ fn threads(args: &RunArgs, scenario: &Scenario) -> usize {
     threads.into()
 }
 
-/// The files of another simulator, if it is one of those.
+/// The case of another simulator, if these are its files.
 fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
     let compat = match args.compat {
         None => Compat::None,
@@ -151,14 +151,10 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
     Ok(Some(case))
 }
 
-/// Runs with the files that the other simulator would write.
-fn write_files(
-    args: &RunArgs,
-    case: &Case,
-    (scenario, bar): (Scenario, Bar),
-) -> anyhow::Result<Run> {
+/// Runs a case of another simulator and writes its files.
+fn write_files(args: &RunArgs, case: &Case, scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     let threads = threads(args, &scenario);
-    let (run, files) = progress::execute_case(scenario, (case, threads), bar)?;
+    let (run, files) = progress::execute_case(scenario, case, threads, bar)?;
     if !args.quiet {
         let names = files.iter().map(|file| file.display().to_string());
         let names = Vec::from_iter(names).join(", ");
@@ -167,8 +163,8 @@ fn write_files(
     Ok(run)
 }
 
-/// Runs with a capture file.
-fn capture(args: &RunArgs, path: &Path, (scenario, bar): (Scenario, Bar)) -> anyhow::Result<Run> {
+/// Runs a scenario and captures its frames.
+fn capture(args: &RunArgs, path: &Path, scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     let ports = match args.pcap_ports.as_slice() {
         [] => Ports::all(&scenario.config),
         names => Ports::named(&scenario.config, names)
@@ -186,7 +182,7 @@ fn capture(args: &RunArgs, path: &Path, (scenario, bar): (Scenario, Bar)) -> any
     Ok(run)
 }
 
-/// What ends the run instead of what the scenario says, if anything was written.
+/// What ends the run instead of what the scenario says, if the command line says so.
 fn stop_on(args: &RunArgs) -> Option<StopOn> {
     let mut stop_on = StopOn::NONE;
     for name in &args.stop_on {
@@ -219,7 +215,7 @@ fn page(run: &Run) -> String {
     html::page(&heading, std::slice::from_ref(run))
 }
 
-/// Writes all that is known of a run, and returns the names of the files.
+/// Writes all results of a run, and returns the names of the files.
 fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
     let mut files = vec![
         ("result.json", json::to_text(&json::run_document(run))),

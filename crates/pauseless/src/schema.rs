@@ -1,4 +1,4 @@
-//! `pauseless schema`
+//! The command `pauseless schema`: the JSON Schemas of all documents.
 
 use std::process::ExitCode;
 

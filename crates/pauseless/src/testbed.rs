@@ -1,4 +1,4 @@
-//! `pauseless testbed`
+//! The command `pauseless testbed`: scenarios on real frames.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             "nobody looks for deadlocks with --processes: leave it out, or take --deny starvation"
         );
     }
-    // Before any thread: only then can a user without rights get some.
+    // This comes before any thread: only then can a user without rights get some.
     testbed::prepare(args.backend)?;
     let page = match (&args.out, args.json) {
         (Some(path), _) => Some(path.as_path()),
@@ -58,7 +58,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         pcap: args.pcap.clone(),
         ..Options::default()
     };
-    let (runs, is_interrupted) = measure(args, scenarios, (&options, terminal.paint()))?;
+    let (runs, is_interrupted) = measure(args, scenarios, &options, terminal.paint())?;
     if is_interrupted && runs.is_empty() {
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -100,11 +100,12 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
     Ok(scenarios)
 }
 
-/// Runs one scenario after the other, as long as nobody interrupts.
+/// Runs one scenario after the other, until it is interrupted.
 fn measure(
     args: &TestbedArgs,
     scenarios: Vec<Scenario>,
-    (options, paint): (&Options, Paint),
+    options: &Options,
+    paint: Paint,
 ) -> anyhow::Result<(Vec<Measured>, bool)> {
     let interrupt = Interrupt::watch()?;
     let endpoint = args.metrics.map(|address| {
@@ -153,16 +154,16 @@ fn measure(
     Ok((runs, is_interrupted))
 }
 
-/// What people and programs see while a scenario runs.
+/// The terminal and metrics while a scenario runs.
 struct Show<'a> {
     interrupt: &'a Interrupt,
     endpoint: Option<&'a Endpoint>,
     screen: Option<Screen>,
-    /// Of one half: the simulation, or the run on real frames.
+    /// The bar of one half: the simulation, or the run on real frames.
     view: View,
     bar: Bar,
     name: &'a str,
-    /// What was shown last, for rates.
+    /// The last reports shown, for rates.
     shown: Vec<NodeReport>,
     paint: Paint,
 }
@@ -191,7 +192,7 @@ impl Watch for Show<'_> {
                 settings,
             });
             let page = screen::render(&Vec::from_iter(scenes), screen::size(), self.paint);
-            // A terminal that has gone away ends the testbed by SIGHUP, if it should.
+            // A closed terminal ends the testbed by SIGHUP, if it should.
             let _ = screen.show(&page);
         }
         if let Some(endpoint) = self.endpoint {
@@ -212,7 +213,7 @@ fn status(args: &TestbedArgs, runs: &[Measured], is_interrupted: bool) -> ExitCo
     })
 }
 
-/// Where the page goes if nobody says otherwise.
+/// The default name of the page.
 const PAGE: &str = "pauseless-testbed.html";
 
 const LEGEND: &str = "Goodput is that of the last quarter before the sources stop.\n\

@@ -1,4 +1,4 @@
-//! `pauseless threshold`
+//! The command `pauseless threshold`: where a property of a run flips.
 
 use std::process::ExitCode;
 
@@ -79,7 +79,7 @@ fn question(args: &ThresholdArgs) -> anyhow::Result<Question> {
     })
 }
 
-/// Says with which value a scenario is refused, before its problems are shown.
+/// Prints the value with which a scenario is refused, before its problems are shown.
 fn refuse(question: &Question, refusal: Refusal) -> anyhow::Result<Answer> {
     match refusal {
         Refusal::Question(message) => bail!(message),

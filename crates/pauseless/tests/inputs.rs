@@ -26,7 +26,7 @@ const SHAPES: [Shape; 4] = [Shape::Plain, Shape::Packed, Shape::Marked, Shape::P
 
 const RING: &str = include_str!("../../../scenarios/gfc-ring.toml");
 
-/// Eight short runs.
+/// A campaign of eight short runs.
 const CAMPAIGN: &str = "
 scenario = 'SCENARIO'
 keep = ['pauses', 'rate.min']

@@ -67,8 +67,8 @@ impl Bed {
             made => Some(made.expect("a namespace")),
         };
         let bed = Bed { place, switch: namespace()?, source: namespace()?, target: namespace()? };
-        net::veth((&bed.switch, "s-h1"), (&bed.source, "h1-s")).expect("a pair");
-        net::veth((&bed.switch, "s-r"), (&bed.target, "r-s")).expect("a pair");
+        net::veth(bed.switch.end("s-h1"), bed.source.end("h1-s")).expect("a pair");
+        net::veth(bed.switch.end("s-r"), bed.target.end("r-s")).expect("a pair");
         // The metrics of the switch are on its own loopback interface.
         let up = bed.switch.enter(|| net::set_up("lo", true));
         up.expect("a way there").expect("loopback is up");

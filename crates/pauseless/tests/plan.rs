@@ -196,7 +196,7 @@ fn bad_usage_is_told() {
             "are about a fabric",
         ),
     ] {
-        is_refused(&place, (args, message));
+        is_refused(&place, args, message);
     }
 }
 
@@ -270,11 +270,11 @@ fn what_cannot_be_or_cannot_be_judged_is_told() {
             "pfc_enable and no lossless BUFFER_PG",
         ),
     ] {
-        is_refused(&place, (args, message));
+        is_refused(&place, args, message);
     }
 }
 
-fn is_refused(place: &Place, (args, message): (&[&str], &str)) {
+fn is_refused(place: &Place, args: &[&str], message: &str) {
     let done = place.run(args);
     assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
     assert!(done.stderr.contains(message), "{args:?}: {}", done.stderr);

@@ -18,7 +18,7 @@ pub struct Case {
     pub name: String,
     /// The files that the commands find, relative to the folder.
     pub inputs: Vec<Input>,
-    /// The commands.
+    /// The commands to run, in order.
     pub steps: Vec<Step>,
 }
 
@@ -34,7 +34,7 @@ pub struct Input {
 pub struct Step {
     /// Where it is called, relative to the case's folder.
     pub folder: String,
-    /// Its arguments.
+    /// The arguments behind the name of the binary.
     pub args: Vec<String>,
 }
 

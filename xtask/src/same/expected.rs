@@ -28,7 +28,7 @@ impl fmt::Display for Expected {
     }
 }
 
-/// Reads the list.
+/// Reads the list of expected differences.
 pub fn read(text: &str) -> Result<Vec<Expected>, String> {
     let mut entries = Vec::new();
     let mut fields: Vec<&str> = Vec::new();

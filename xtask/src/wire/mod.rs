@@ -45,7 +45,7 @@ pub fn run() -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Where captures go.
+/// The folder that captures are written to.
 fn place() -> PathBuf {
     page::target_dir().join("wire")
 }

@@ -25,9 +25,9 @@ pub struct Flow {
     pub target: u32,
     /// Those of the source and of the target.
     pub ports: [u16; 2],
-    /// Its priority group.
+    /// The priority group of its packets.
     pub group: u8,
-    /// Payload bytes.
+    /// The payload bytes of the whole flow.
     pub size: u32,
     /// When it begins, in nanoseconds.
     pub start: u64,
@@ -51,17 +51,17 @@ pub struct Marking {
 /// One end of a link.
 #[derive(Clone, Debug)]
 pub struct Port {
-    /// Whose it is.
+    /// The node that the port belongs to.
     pub node: u32,
     /// From 1 on, as files number them.
     pub interface: u32,
     /// The other end, as a place in [`Setup::ports`].
     pub peer: u32,
-    /// In bit/s.
+    /// The rate of the link in bit/s.
     pub rate: u64,
-    /// In nanoseconds.
+    /// The propagation delay in nanoseconds.
     pub delay: u64,
-    /// When it marks.
+    /// The thresholds of its ECN marking.
     pub marking: Marking,
     /// Which of the losses it has, if any.
     pub loss: Option<usize>,
@@ -79,7 +79,7 @@ pub struct Port {
 
 impl Port {
     /// An idle port without a peer yet.
-    pub fn new(node: u32, interface: u32, (rate, delay): (u64, u64)) -> Port {
+    pub fn new(node: u32, interface: u32, rate: u64, delay: u64) -> Port {
         Port {
             node,
             interface,
@@ -101,12 +101,12 @@ impl Port {
     }
 }
 
-/// A node.
+/// A switch or a host.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// By interface, from 1 on.
     pub ports: Vec<u32>,
-    /// `None` at hosts.
+    /// The packet memory of a switch; `None` at hosts.
     pub memory: Option<Memory>,
     /// At switches: towards each [`Entry::edge`] the interfaces, in the order of the search.
     pub routes: Vec<Vec<u32>>,
@@ -115,9 +115,9 @@ pub struct Node {
 /// Where a host is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
-    /// Its switch.
+    /// The switch that the host is on.
     pub switch: u32,
-    /// The interface there.
+    /// The interface of that switch, from 1 on.
     pub interface: u32,
     /// The place of that switch among those that have hosts.
     pub edge: u32,
@@ -126,7 +126,7 @@ pub struct Entry {
 /// Everything that a run is made of.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// By number.
+    /// All nodes, by the number that files give them.
     pub nodes: Vec<Node>,
     /// All ends of all links.
     pub ports: Vec<Port>,
@@ -136,7 +136,7 @@ pub struct Setup {
     pub flows: Vec<Flow>,
     /// What sources have in common.
     pub terms: Terms,
-    /// Whether switches mark.
+    /// Whether switches mark packets with ECN.
     pub marks: bool,
     /// The end, in nanoseconds.
     pub stop: u64,
@@ -176,7 +176,7 @@ pub struct Findings {
 pub struct Completion {
     /// As a place in [`Setup::flows`].
     pub flow: u32,
-    /// In nanoseconds.
+    /// When it began, in nanoseconds.
     pub start: u64,
     /// When its source heard that all had arrived, in nanoseconds.
     pub finish: u64,
@@ -185,11 +185,11 @@ pub struct Completion {
 /// A PFC frame that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// In nanoseconds.
+    /// When it arrived, in nanoseconds.
     pub time: u64,
-    /// Where.
+    /// The node that it arrived at.
     pub node: u32,
-    /// From 1 on.
+    /// The interface that it arrived at, from 1 on.
     pub interface: u32,
     /// The priority group that it is about.
     pub group: u8,
@@ -200,7 +200,7 @@ pub struct Heard {
 /// How often queues were found to have each length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// In nanoseconds.
+    /// When this was written, in nanoseconds.
     pub time: u64,
     /// Node, interface, and how often there were so many whole kilobytes.
     pub rows: Vec<(u32, u32, Vec<u32>)>,
@@ -286,8 +286,7 @@ impl Engine {
     pub fn new(setup: Setup) -> Engine {
         let sources = setup.flows.iter().map(|flow| {
             let line = setup.ports[setup.port_of(flow.source) as usize].rate;
-            let times = (flow.window, flow.base_rtt);
-            Source::new(u64::from(flow.size), (flow.group, line), times)
+            Source::new(flow, line)
         });
         let stamps = match setup.terms.scheme {
             Scheme::Hpcc => 42,

@@ -48,17 +48,16 @@ impl Memory {
         self.pool.wrapping_sub(self.shared) >> self.limits[port].shift
     }
 
-    fn above_reserve(&self, (port, group): (usize, usize)) -> u32 {
+    fn above_reserve(&self, port: usize, group: usize) -> u32 {
         self.ingress[port][group].saturating_sub(RESERVE)
     }
 
     /// Takes a frame in; whether there was a place for it.
-    pub fn take(&mut self, at: (usize, usize), size: u32) -> bool {
-        let (port, group) = at;
+    pub fn take(&mut self, port: usize, group: usize, size: u32) -> bool {
         let threshold = self.threshold(port);
         let is_headroom_full =
             size.wrapping_add(self.in_headroom[port][group]) > self.limits[port].headroom;
-        if is_headroom_full && size.wrapping_add(self.above_reserve(at)) > threshold {
+        if is_headroom_full && size.wrapping_add(self.above_reserve(port, group)) > threshold {
             return false;
         }
         let sum = self.ingress[port][group].wrapping_add(size);
@@ -75,11 +74,10 @@ impl Memory {
     }
 
     /// A frame that came in there leaves.
-    pub fn give(&mut self, at: (usize, usize), size: u32) {
-        let (port, group) = at;
+    pub fn give(&mut self, port: usize, group: usize, size: u32) {
         let from_headroom = size.min(self.in_headroom[port][group]);
         let rest = size - from_headroom;
-        let from_shared = rest.min(self.above_reserve(at));
+        let from_shared = rest.min(self.above_reserve(port, group));
         self.in_headroom[port][group] -= from_headroom;
         let held = &mut self.ingress[port][group];
         *held = held.wrapping_sub(rest);
@@ -87,19 +85,17 @@ impl Memory {
     }
 
     /// Whether a PAUSE is to be sent now, which is then taken for sent.
-    pub fn pauses(&mut self, at: (usize, usize)) -> bool {
-        let (port, group) = at;
+    pub fn pauses(&mut self, port: usize, group: usize) -> bool {
         let is_due = !self.is_pausing[port][group]
             && (self.in_headroom[port][group] > 0
-                || self.above_reserve(at) >= self.threshold(port));
+                || self.above_reserve(port, group) >= self.threshold(port));
         self.is_pausing[port][group] |= is_due;
         is_due
     }
 
     /// Whether a RESUME is to be sent now, which is then taken for sent.
-    pub fn resumes(&mut self, at: (usize, usize)) -> bool {
-        let (port, group) = at;
-        let used = self.above_reserve(at);
+    pub fn resumes(&mut self, port: usize, group: usize) -> bool {
+        let used = self.above_reserve(port, group);
         let is_low = used == 0 || used.wrapping_add(RESUME_OFFSET) <= self.threshold(port);
         let is_due = self.is_pausing[port][group] && self.in_headroom[port][group] == 0 && is_low;
         self.is_pausing[port][group] &= !is_due;

@@ -13,7 +13,7 @@ pub struct Stream {
     second: [u64; 3],
 }
 
-/// Where streams begin.
+/// Computes where each stream of random numbers begins.
 #[derive(Clone, Debug)]
 pub struct Streams {
     /// The matrices of one step to the powers 2^0, 2^1 and so on.

@@ -1,6 +1,7 @@
 //! What a source keeps for each flow, and how feedback changes its rate.
 
 use super::clock;
+use super::engine::Flow;
 
 /// Switches whose records an answer carries.
 pub const HOPS_MAX: usize = 5;
@@ -8,7 +9,7 @@ pub const HOPS_MAX: usize = 5;
 /// What a switch writes into a frame, with the precision that it has there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hop {
-    /// Nanoseconds, 24 bits.
+    /// When the frame left, in nanoseconds, 24 bits.
     pub time: u64,
     /// Units of 128 B times the multiple, 20 bits.
     pub sent: u64,
@@ -32,30 +33,30 @@ pub struct Trail {
 /// Which scheme changes rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Nobody.
+    /// No scheme: flows send at line rate.
     None,
     /// DCQCN as NICs do it.
     Dcqcn,
-    /// HPCC.
+    /// HPCC, from the records of switches.
     Hpcc,
     /// TIMELY, once per round trip.
     Timely,
-    /// DCTCP with rates.
+    /// DCTCP, with rates instead of windows.
     Dctcp,
 }
 
 /// What all sources have in common.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Who changes rates.
+    /// The scheme that changes rates.
     pub scheme: Scheme,
     /// Payload bytes of a full packet.
     pub payload: u32,
-    /// The least rate.
+    /// The lowest rate, in bit/s.
     pub rate_min: u64,
-    /// An additive step.
+    /// The step of additive increase, in bit/s.
     pub rate_ai: u64,
-    /// A larger one.
+    /// The step of hyper increase, in bit/s.
     pub rate_hai: u64,
     /// The additive step of DCTCP.
     pub dctcp_ai: u64,
@@ -69,7 +70,7 @@ pub struct Terms {
     pub alpha_ns: u64,
     /// Between two looks for marks.
     pub look_ns: u64,
-    /// Between two increases.
+    /// The time between two increases.
     pub raise_ns: u64,
     /// How busy HPCC wants links to be.
     pub target: f64,
@@ -90,7 +91,7 @@ pub struct Terms {
 }
 
 impl Default for Terms {
-    /// Nobody changes rates.
+    /// The terms of a network without congestion control.
     fn default() -> Terms {
         Terms {
             scheme: Scheme::None,
@@ -117,6 +118,13 @@ impl Default for Terms {
     }
 }
 
+/// How busy a link was, as a share of its capacity, over how many nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    busy: f64,
+    span: u64,
+}
+
 /// A rate that others are computed from.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
@@ -134,15 +142,15 @@ pub struct Source {
     pub next: u64,
     /// The bytes that have arrived.
     pub acknowledged: u64,
-    /// Its priority group.
+    /// The priority group of its packets.
     pub group: u8,
     /// The rate of its host.
     pub line: u64,
-    /// Its own rate.
+    /// The rate at which it may send, in bit/s.
     pub rate: u64,
     /// The next frame starts no earlier.
     pub available: u64,
-    /// When it began.
+    /// When it began, in nanoseconds.
     pub start: u64,
     window: u64,
     base_rtt: u64,
@@ -166,20 +174,20 @@ pub struct Source {
 }
 
 impl Source {
-    /// A flow that has sent nothing.
-    pub fn new(size: u64, (group, line): (u8, u64), (window, base_rtt): (u64, u64)) -> Source {
+    /// The state of `flow` before its first packet, at a host whose link has the rate `line`.
+    pub fn new(flow: &Flow, line: u64) -> Source {
         let reference = Reference { rate: line, busy: 1.0, steps: 0 };
         Source {
-            size,
+            size: u64::from(flow.size),
             next: 0,
             acknowledged: 0,
-            group,
+            group: flow.group,
             line,
             rate: line,
             available: 0,
             start: 0,
-            window,
-            base_rtt,
+            window: flow.window,
+            base_rtt: flow.base_rtt,
             last_size: 0,
             updated_to: 0,
             last: [Hop::default(); HOPS_MAX],
@@ -270,8 +278,8 @@ impl Source {
         is_changed
     }
 
-    /// How busy a hop was since its last record, and for how many nanoseconds.
-    fn measure(&mut self, index: usize, trail: &Trail, terms: &Terms) -> (f64, u64) {
+    /// The load of a hop since its last record.
+    fn measure(&mut self, index: usize, trail: &Trail, terms: &Terms) -> Load {
         let hop = trail.hops[index];
         let last = std::mem::replace(&mut self.last[index], hop);
         let span = hop.time.wrapping_sub(last.time) & 0xff_ffff;
@@ -280,14 +288,14 @@ impl Source {
         let rate = (sent * 8) as f64 / seconds;
         let queue = (hop.queue.min(last.queue) * 80 * terms.multiple) as f64;
         let queue = queue * self.line as f64 / hop.line as f64 / self.window as f64;
-        (rate / hop.line as f64 + queue, span)
+        Load { busy: rate / hop.line as f64 + queue, span }
     }
 
-    fn is_heard(&self, index: usize, (is_full, trail): (bool, &Trail), terms: &Terms) -> bool {
+    fn is_heard(&self, index: usize, is_full: bool, trail: &Trail, terms: &Terms) -> bool {
         is_full || !terms.is_sampling || trail.hops[index].queue > 0
     }
 
-    fn advance(&self, index: usize, (busy, span): (f64, u64), terms: &Terms) -> Reference {
+    fn advance(&self, index: usize, Load { busy, span }: Load, terms: &Terms) -> Reference {
         let reference = self.references[index];
         let span = span.min(self.base_rtt);
         let kept = reference.busy * (self.base_rtt - span) as f64;
@@ -303,14 +311,14 @@ impl Source {
     }
 
     fn rate_of_way(&mut self, is_full: bool, trail: &Trail, terms: &Terms) -> Option<u64> {
-        let mut busiest = (0.0, 0);
+        let mut busiest = Load { busy: 0.0, span: 0 };
         let mut is_any = false;
         for index in 0..trail.count {
-            if self.is_heard(index, (is_full, trail), terms) {
+            if self.is_heard(index, is_full, trail, terms) {
                 is_any = true;
-                let measured = self.measure(index, trail, terms);
-                if measured.0 > busiest.0 {
-                    busiest = measured;
+                let load = self.measure(index, trail, terms);
+                if load.busy > busiest.busy {
+                    busiest = load;
                 }
             }
         }
@@ -330,10 +338,10 @@ impl Source {
         let mut is_any = false;
         for index in 0..trail.count {
             let mut rate = self.references[index].rate;
-            if self.is_heard(index, (is_full, trail), terms) {
+            if self.is_heard(index, is_full, trail, terms) {
                 is_any = true;
-                let measured = self.measure(index, trail, terms);
-                let reference = self.advance(index, measured, terms);
+                let load = self.measure(index, trail, terms);
+                let reference = self.advance(index, load, terms);
                 self.references[index].busy = reference.busy;
                 rate = reference.rate;
                 if is_full {
@@ -383,7 +391,7 @@ impl Source {
         }
     }
 
-    /// DCTCP.
+    /// Handles an acknowledgement in DCTCP.
     pub fn on_answer(&mut self, sequence: u32, is_marked: bool, terms: &Terms) {
         let next = self.next as u32;
         self.marks += u32::from(is_marked);
@@ -423,7 +431,7 @@ impl Source {
         is_first
     }
 
-    /// DCQCN: alpha changes.
+    /// Updates the estimate alpha of DCQCN when its timer expires.
     pub fn on_alpha(&mut self, terms: &Terms) {
         let faded = (1.0 - terms.gain) * self.alpha;
         self.alpha = if self.is_marked[0] { faded + terms.gain } else { faded };

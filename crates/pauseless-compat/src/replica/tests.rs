@@ -17,7 +17,7 @@ fn ring() -> Setup {
         for (node, peer) in [(a, 1), (b, 0)] {
             let list: &mut Vec<u32> = &mut of[node];
             list.push(ports.len() as u32);
-            let mut port = Port::new(node as u32, list.len() as u32, (RATE, 1_000));
+            let mut port = Port::new(node as u32, list.len() as u32, RATE, 1_000);
             port.peer = (ports.len() / 2 * 2 + peer) as u32;
             ports.push(port);
         }

@@ -36,51 +36,52 @@ pub enum Clamp {
     AfterByteStage,
 }
 
-/// Whose DCQCN it is.
+/// The two published forms of DCQCN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// The paper's: targets send CNPs, and each of them cuts the rate.
+    /// The paper's form: targets send CNPs, and each of them cuts the rate.
     #[default]
     Paper,
-    /// That of NICs, see [`dcqcn_nic`](super::dcqcn_nic).
+    /// The form of NICs, see [`dcqcn_nic`](super::dcqcn_nic).
     Nic,
 }
 
-/// Parameters of DCQCN.
+/// The parameters of DCQCN, for all three of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Whose DCQCN it is.
+    /// Which form of DCQCN sources and targets follow.
     pub style: Style,
-    /// The switch's part.
+    /// When switches mark packets (the congestion point).
     pub marking: marking::Config,
-    /// N, at most one CNP per flow in this time.
+    /// N, the least time between two CNPs of a flow.
     pub cnp_interval: Span,
-    /// K, alpha decays when no CNP came for this long.
+    /// K, the time without a CNP after which alpha decays.
     pub alpha_timer: Span,
-    /// alpha at the start.
+    /// The value of alpha at the start.
     pub alpha_initial: f64,
     /// g, the gain of alpha.
     pub g: f64,
-    /// T, time per stage.
+    /// T, the time of one stage.
     pub increase_timer: Span,
-    /// B, bytes sent per stage.
+    /// B, the bytes sent in one stage.
     pub byte_counter: Bytes,
-    /// F, stages of fast recovery.
+    /// F, the number of stages of fast recovery.
     pub threshold: u32,
-    /// R_AI.
+    /// R_AI, the step of the target rate in additive increase.
     pub rate_ai: Rate,
-    /// R_HAI.
+    /// R_HAI, the step of the target rate in hyper increase.
     pub rate_hai: Rate,
-    /// The least rate.
+    /// The rate below which no CNP brings a flow.
     pub rate_min: Rate,
-    /// When the target rate follows the current one.
+    /// When a CNP makes the target rate follow the current one.
     pub clamp: Clamp,
-    /// The speed that R_AI and R_HAI are for, if they are to be scaled with the link's own.
+    /// The link speed for which R_AI and R_HAI are given, if they are scaled with the speed of the
+    /// link.
     pub reference: Option<Rate>,
 }
 
 impl Default for Config {
-    /// For links of 40 Gb/s, scaled to others.
+    /// Parameters for links of 40 Gb/s, scaled to others.
     //= dcqcn15 3.1 defaults
     fn default() -> Config {
         let reference = Some(Rate::gbps(40));
@@ -111,16 +112,16 @@ impl Default for Config {
     }
 }
 
-/// Answers marked packets.
+/// The receiver's half: answers marked packets with CNPs, at most one per interval.
 #[derive(Clone, Debug)]
 pub struct NotificationPoint {
     interval: Span,
-    /// Before this instant a CNP would be one too many.
+    /// The earliest instant of the next CNP.
     ready: Time,
 }
 
 impl NotificationPoint {
-    /// Before the first packet.
+    /// A notification point that has seen no packet.
     pub fn new(config: &Config) -> NotificationPoint {
         NotificationPoint { interval: config.cnp_interval, ready: Time::ZERO }
     }
@@ -136,44 +137,37 @@ impl super::NotificationPoint for NotificationPoint {
         self.ready = now.saturating_add(self.interval);
         Some(Feedback::Cnp)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) -> Option<Feedback> {
-        None
-    }
 }
 
-/// Falls by half of alpha with each CNP and recovers by bytes sent and by time.
+/// The sender's half: cuts the rate by alpha / 2 with each CNP, and recovers by bytes sent and by
+/// time.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     config: Config,
     bounds: Bounds,
     rate_ai: f64,
     rate_hai: f64,
-    /// RC.
+    /// RC, the rate at which the flow sends, in bit/s.
     current: f64,
-    /// RT.
+    /// RT, the rate that recovery aims at, in bit/s.
     target: f64,
     alpha: f64,
     byte_stage: u32,
     time_stage: u32,
-    /// Bytes up to the next byte stage: from the first CNP on, or from the start of a flow that
+    /// The bytes up to the next byte stage: from the first CNP on, or from the start of a flow that
     /// starts below the line rate.
     bytes_left: Option<Bytes>,
     /// When the next time stage begins: not before the first packet.
     increase_at: Time,
-    /// When alpha falls.
+    /// When alpha decays next, unless a CNP comes first.
     alpha_at: Time,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`. Panics if a timer is zero.
+    /// A source on a link of rate `line` that starts at `initial`. Panics if a timer is zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.increase_timer > Span::ZERO, "a stage takes time");
-        assert!(config.alpha_timer > Span::ZERO, "alpha falls in time");
+        assert!(config.increase_timer > Span::ZERO, "the increase timer is zero");
+        assert!(config.alpha_timer > Span::ZERO, "the alpha timer is zero");
         let bounds = Bounds::new(config.rate_min, line);
         let initial = bounds.limit(initial.as_bps() as f64);
         ReactionPoint {
@@ -192,7 +186,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The estimate of the congestion, 0 to 1.
+    /// The estimate of the congestion, from 0 to 1.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
@@ -206,7 +200,7 @@ impl ReactionPoint {
         }
     }
 
-    /// A stage has begun: raises the target rate, and the current rate half way towards it.
+    /// Begins a stage: raises the target rate, and the current rate half way towards it.
     fn increase(&mut self) {
         let threshold = self.config.threshold;
         let lower = self.byte_stage.min(self.time_stage);
@@ -248,7 +242,7 @@ impl super::ReactionPoint for ReactionPoint {
         if feedback != Feedback::Cnp {
             return;
         }
-        // The cut is by the old alpha, which is how the paper orders its lines.
+        // The cut uses the old alpha: the paper updates alpha afterwards.
         //= dcqcn15 3.1 eq 1
         if self.clamps() {
             self.target = self.current;
@@ -272,7 +266,7 @@ impl super::ReactionPoint for ReactionPoint {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        // The two timers do not see each other's effect, so that their order does not matter.
+        // The two timers do not depend on each other's effect, so their order does not matter.
         while self.alpha_at <= now {
             //= dcqcn15 3.1 eq 2
             self.alpha *= 1.0 - self.config.g;

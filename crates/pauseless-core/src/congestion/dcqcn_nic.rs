@@ -27,10 +27,11 @@
 //! packets of their own.
 
 use super::dcqcn::{Clamp, Config};
-use super::{Bounds, Feedback, Sent, scaled};
+use super::{Bounds, Feedback, scaled};
 use crate::unit::{Rate, Span, Time};
 
-/// Looks at regular instants whether marks have come back.
+/// The sender's half: checks at regular instants whether acknowledgements of marked packets have
+/// come.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     config: Config,
@@ -41,24 +42,24 @@ pub struct ReactionPoint {
     target: f64,
     alpha: f64,
     stage: u32,
-    /// Whether a mark has come back since alpha was last changed.
+    /// Whether a mark has come back since the last change of alpha.
     is_alpha_marked: bool,
     /// When alpha changes next; never before the first mark.
     alpha_at: Time,
-    /// Whether a mark has come back since the rate was last looked at.
+    /// Whether a mark has come back since the rate was last checked.
     is_rate_marked: bool,
-    /// When the rate is looked at next.
+    /// When the rate is checked next.
     look_at: Time,
     /// When the next stage begins.
     increase_at: Time,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`. Panics if a timer is zero.
+    /// A source on a link of rate `line` that starts at `initial`. Panics if a timer is zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.increase_timer > Span::ZERO, "a stage takes time");
-        assert!(config.alpha_timer > Span::ZERO, "alpha falls in time");
-        assert!(config.cnp_interval > Span::ZERO, "cuts take time");
+        assert!(config.increase_timer > Span::ZERO, "the increase timer is zero");
+        assert!(config.alpha_timer > Span::ZERO, "the alpha timer is zero");
+        assert!(config.cnp_interval > Span::ZERO, "the CNP interval is zero");
         let bounds = Bounds::new(config.rate_min, line);
         let initial = bounds.limit(initial.as_bps() as f64);
         ReactionPoint {
@@ -78,7 +79,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The estimate of the congestion, 0 to 1, as it was when somebody last wanted to know.
+    /// The estimate of the congestion, from 0 to 1, as of the last event that needed it.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
@@ -88,7 +89,7 @@ impl ReactionPoint {
         if self.alpha_at == Time::MAX {
             self.alpha = 1.0;
             self.alpha_at = now.saturating_add(self.config.alpha_timer);
-            // Lest the rate is looked at before alpha has changed.
+            // One nanosecond later, so that alpha changes before the rate is checked.
             self.look_at = now.saturating_add(self.config.cnp_interval + Span::ns(1));
             return;
         }
@@ -97,8 +98,8 @@ impl ReactionPoint {
         self.is_alpha_marked = true;
     }
 
-    /// Makes up for all changes of alpha that were due. Nobody sees it but a cut, so that no timer
-    /// is spent on it.
+    /// Makes up for all changes of alpha that were due. Only a cut reads alpha, so it needs no
+    /// timer.
     fn advance_alpha(&mut self, now: Time) {
         if now < self.alpha_at {
             return;
@@ -108,15 +109,15 @@ impl ReactionPoint {
         let g = self.config.g;
         self.alpha *= power(1.0 - g, count);
         if self.is_alpha_marked {
-            // The mark counted at the first of these instants and has faded since then.
+            // The mark counted at the first of these instants, and has decayed at the others.
             self.alpha += g * power(1.0 - g, count - 1);
         }
         self.is_alpha_marked = false;
         self.alpha_at = self.alpha_at.saturating_add(timer * count);
     }
 
-    /// The next instant at which the rate is looked at. Those that have passed without a mark
-    /// were none.
+    /// Moves the next check of the rate beyond `now`. A check without a mark has no effect, so past
+    /// ones are skipped.
     fn advance_look(&mut self, now: Time) {
         let interval = self.config.cnp_interval;
         if self.look_at <= now {
@@ -125,7 +126,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The instant `at` has come at which the rate is looked at, and a mark has come back.
+    /// Cuts the rate at the check of instant `at`, before which a mark has come back.
     fn cut(&mut self, at: Time) {
         self.advance_alpha(at);
         self.look_at = at.saturating_add(self.config.cnp_interval);
@@ -151,16 +152,13 @@ impl ReactionPoint {
         self.stage = self.stage.saturating_add(1);
     }
 
-    /// When the rate will be cut.
+    /// When the rate will be cut; never without a mark.
     fn cut_at(&self) -> Time {
         if self.is_rate_marked { self.look_at } else { Time::MAX }
     }
 }
 
 impl super::ReactionPoint for ReactionPoint {
-    #[inline]
-    fn on_send(&mut self, _now: Time, _packet: Sent) {}
-
     fn on_feedback(&mut self, now: Time, feedback: Feedback) {
         if let Feedback::Ack { is_marked, .. } | Feedback::Nack { is_marked, .. } = feedback
             && is_marked
@@ -180,7 +178,7 @@ impl super::ReactionPoint for ReactionPoint {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        // Of two timers that end together the longer one was set first and goes first.
+        // Of two timers that expire together the longer one was set first, and goes first.
         let is_increase_first = self.config.increase_timer > self.config.cnp_interval;
         loop {
             let (cut_at, increase_at) = (self.cut_at(), self.increase_at);

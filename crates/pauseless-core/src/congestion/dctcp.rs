@@ -29,25 +29,25 @@ use super::marking::{self, MarkAt};
 use super::{Bounds, Feedback, Sent, Sequence};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of DCTCP.
+/// The parameters of DCTCP, for switches and sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// K: packets are marked by a queue above this threshold.
+    /// K, the queue length above which packets are marked.
     pub k: Bytes,
     /// Whether packets are marked as they arrive in the queue or as they leave it.
     pub mark_at: MarkAt,
     /// g, the gain of alpha.
     pub g: f64,
-    /// alpha at the start.
+    /// The value of alpha at the start.
     pub alpha_initial: f64,
-    /// What the rate grows by per window without a cut; `None` for one packet per round trip.
+    /// The step of the rate per window without a cut; `None` for one packet per round trip.
     pub rate_ai: Option<Rate>,
-    /// The least rate.
+    /// The rate below which no cut brings a flow.
     pub rate_min: Rate,
 }
 
 impl Default for Config {
-    /// K is 65 packets of 1500 B, for 10 Gb/s.
+    /// K is 65 packets of 1500 B, as the paper recommends for 10 Gb/s.
     //= rfc8257 4.2 defaults
     //= dctcp10 3.5 threshold
     fn default() -> Config {
@@ -63,7 +63,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The switch's part: a step at K.
+    /// The parameters of the switches: a step at K.
     //= rfc8257 3.1 marking
     pub fn marking(&self) -> marking::Config {
         marking::Config {
@@ -78,7 +78,7 @@ impl Config {
     }
 }
 
-/// Cuts its rate by the share of marked packets.
+/// The sender's half: cuts the rate by the share of marked packets.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     bounds: Bounds,
@@ -91,20 +91,20 @@ pub struct ReactionPoint {
     alpha: f64,
     /// The largest packet that was sent.
     packet: Bytes,
-    /// The packet that is sent next.
+    /// The number of the packet that is sent next.
     next: Sequence,
-    /// The observed window ends when this packet is acknowledged.
+    /// The packet whose acknowledgement ends the observed window.
     window_end: Sequence,
-    /// Acknowledgements in the observed window, and those among them of marked packets.
+    /// The acknowledgements in the observed window, and those among them of marked packets.
     acked: u32,
     marked: u32,
-    /// After a cut: the rate changes again when this packet is acknowledged.
+    /// After a cut, the packet whose acknowledgement lets the rate change again.
     reduced_until: Option<Sequence>,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`. Panics if neither the step nor the round-trip
-    /// time is known.
+    /// A source that starts at its initial rate. Panics if neither the step nor the round-trip time
+    /// is known.
     pub fn new(config: &Config, source: super::Source) -> ReactionPoint {
         assert!(
             config.rate_ai.is_some() || source.round_trip > Span::ZERO,
@@ -128,12 +128,12 @@ impl ReactionPoint {
         }
     }
 
-    /// The estimate of the share of marked packets, 0 to 1.
+    /// The estimate of the share of marked packets, from 0 to 1.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// The packet `sequence` has arrived.
+    /// Handles the acknowledgement of packet `sequence`.
     fn on_ack(&mut self, sequence: Sequence, is_marked: bool) {
         self.acked += 1;
         self.marked += u32::from(is_marked);
@@ -152,7 +152,7 @@ impl ReactionPoint {
             return;
         }
         if is_marked {
-            // Once per window of data.
+            // The rate is cut once per window of data.
             //= rfc8257 3.3 cut
             self.rate = self.bounds.limit(self.rate * (1.0 - self.alpha / 2.0));
             self.reduced_until = Some(self.end_of_window(sequence));
@@ -162,13 +162,13 @@ impl ReactionPoint {
         }
     }
 
-    /// The first packet that is not sent yet. After going back to an earlier packet that may be one
-    /// before `sequence`, which is acknowledged.
+    /// The first packet that is not sent yet, or, after going back to an earlier packet, the one
+    /// behind `sequence`.
     fn end_of_window(&self, sequence: Sequence) -> Sequence {
         if self.next.is_from(sequence.next()) { self.next } else { sequence.next() }
     }
 
-    /// What the rate grows by, in bit/s.
+    /// The step of the rate, in bit/s.
     fn step(&self) -> f64 {
         let packet = self.packet.get() as f64 * 8.0;
         self.rate_ai.unwrap_or_else(|| packet / self.round_trip)
@@ -196,12 +196,6 @@ impl super::ReactionPoint for ReactionPoint {
     fn rate(&self) -> Rate {
         self.bounds.rate(self.rate)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A sequence of numbers that depends on nothing but its seed.
+/// A sequence of pseudo-random numbers that depends only on its seed.
 #[derive(Clone, Debug)]
 pub struct Dither {
     state: u64,
 }
 
 impl Dither {
-    /// The sequence of `seed`.
+    /// The sequence that begins at `seed`.
     pub fn new(seed: u64) -> Dither {
         Dither { state: seed }
     }
@@ -24,14 +24,14 @@ impl Dither {
         (x >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Which of `count` things is next; the same until [`Dither::advance`].
+    /// An index below `count`, the same until [`Dither::advance`].
     #[inline]
     pub fn choice(&self, count: u32) -> u32 {
-        // The upper half of the product is below `count`, and even to one part in 2^32 / count.
+        // The upper half of the product is below `count`; its bias is at most count / 2^32.
         (((self.peek() >> 32) * u64::from(count)) >> 32) as u32
     }
 
-    /// Goes on to the next number.
+    /// Moves on to the next number.
     #[inline]
     pub fn advance(&mut self) {
         self.state = self.state.wrapping_add(STEP);

@@ -24,29 +24,29 @@ use super::telemetry::{HOPS_MAX, Hop};
 use super::{Bounds, Feedback, Sent, Sequence};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of HPCC.
+/// The parameters of HPCC; switches only write telemetry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// eta, how busy links are to be.
+    /// eta, the target utilisation of links.
     pub eta: f64,
-    /// maxStage, so many additive steps before a multiplicative one; 0 for none.
+    /// maxStage, the number of additive steps before a multiplicative one; 0 for none.
     pub stage_max: u32,
-    /// W_AI over the base round-trip time.
+    /// The additive step: W_AI over the base round-trip time.
     pub rate_ai: Rate,
-    /// The least rate.
+    /// The rate below which no update brings a flow.
     pub rate_min: Rate,
-    /// T, the round-trip time without queues; zero for that of each flow.
+    /// T, the round-trip time without queues; zero to use that of each flow.
     pub base_rtt: Span,
-    /// Whether acknowledgements between two updates change the rate, too.
+    /// Whether acknowledgements between two updates change the rate as well.
     pub is_fast_reacting: bool,
-    /// Whether each hop has a rate of its own, of which the lowest counts.
+    /// Whether each hop has a rate of its own, the lowest of which counts.
     pub is_per_hop: bool,
     /// Whether a fast reaction ignores hops without a queue.
     pub is_sampling: bool,
 }
 
 impl Config {
-    /// The same for a flow of which this is the round-trip time without queues, unless one is given.
+    /// These parameters with the round-trip time without queues of a flow, unless one is given.
     #[must_use]
     pub fn for_round_trip(mut self, round_trip: Span) -> Config {
         if self.base_rtt == Span::ZERO {
@@ -72,38 +72,47 @@ impl Default for Config {
     }
 }
 
-/// A rate that others are computed from, and how busy its links are.
+/// A reference rate, from which the sending rate is computed, and the load of its links.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
-    /// Rc.
+    /// Rc, the rate that the last full update has set, in bit/s.
     rate: f64,
-    /// U, a moving average.
+    /// U, the moving average of the utilisation.
     busy: f64,
-    /// incStage.
+    /// incStage, the additive steps since the last multiplicative update.
     steps: u32,
 }
 
-/// Follows the busiest link of its way.
+/// How busy a link was, as a share of its capacity, over how many seconds.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    busy: f64,
+    seconds: f64,
+}
+
+/// The sender's half: follows the busiest link of its path.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     config: Config,
     bounds: Bounds,
-    /// In seconds.
+    /// T, in seconds, as the formulas want it.
     base_rtt: f64,
     rate: f64,
-    /// Of the whole way, or of each hop.
+    /// The reference of the whole path, or of each hop.
     references: [Reference; HOPS_MAX],
     last: [Option<Hop>; HOPS_MAX],
-    /// The packet that is sent next.
+    /// The number of the packet that is sent next.
     next: Sequence,
-    /// Acknowledgements from this packet on update the reference rate; `None` before the first.
+    /// The packet from which on acknowledgements update the reference rate; `None` before the first
+    /// one.
     update_from: Option<Sequence>,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`. Panics if the round-trip time is zero.
+    /// A source on a link of rate `line` that starts at `initial`. Panics if the round-trip time is
+    /// zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.base_rtt > Span::ZERO, "a round trip takes time");
+        assert!(config.base_rtt > Span::ZERO, "the round-trip time is zero");
         let bounds = Bounds::new(config.rate_min, line);
         let rate = bounds.limit(initial.as_bps() as f64);
         let reference = Reference { rate, busy: 1.0, steps: 0 };
@@ -119,7 +128,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The records of an acknowledgement of the packet `sequence`.
+    /// Handles the records of the acknowledgement of packet `sequence`.
     fn on_records(&mut self, sequence: Sequence, hops: &[Hop]) {
         let Some(update_from) = self.update_from else {
             for (last, hop) in self.last.iter_mut().zip(hops) {
@@ -141,9 +150,9 @@ impl ReactionPoint {
         }
     }
 
-    /// How busy the link behind a hop was since its last record, and how many seconds that is.
+    /// The load of the link behind a hop since its last record.
     //= hpcc19 algorithm 1 measure
-    fn measure(&mut self, index: usize, (hop, is_full): (&Hop, bool)) -> Option<(f64, f64)> {
+    fn measure(&mut self, index: usize, hop: &Hop, is_full: bool) -> Option<Load> {
         if self.config.is_sampling && !is_full && hop.queue == Bytes::ZERO {
             return None;
         }
@@ -157,21 +166,21 @@ impl ReactionPoint {
         let sent = hop.sent.get().saturating_sub(last.sent.get()) as f64 * 8.0;
         let queue = hop.queue.min(last.queue).get() as f64 * 8.0;
         let busy = sent / seconds / line + queue / (line * self.base_rtt);
-        Some((busy, seconds))
+        Some(Load { busy, seconds })
     }
 
-    /// One rate for the whole way.
+    /// Updates the rate from the busiest hop of the path.
     fn update_all(&mut self, hops: &[Hop], is_full: bool) {
-        let mut busiest = None;
+        let mut busiest: Option<Load> = None;
         for (index, hop) in hops.iter().take(HOPS_MAX).enumerate() {
-            if let Some((busy, seconds)) = self.measure(index, (hop, is_full))
-                && busiest.is_none_or(|(most, _)| busy > most)
+            if let Some(load) = self.measure(index, hop, is_full)
+                && busiest.is_none_or(|most| load.busy > most.busy)
             {
-                busiest = Some((busy, seconds));
+                busiest = Some(load);
             }
         }
-        if let Some(measured) = busiest {
-            let reference = self.advanced(0, measured);
+        if let Some(load) = busiest {
+            let reference = self.advanced(0, load);
             self.references[0].busy = reference.busy;
             self.rate = reference.rate;
             if is_full {
@@ -180,14 +189,14 @@ impl ReactionPoint {
         }
     }
 
-    /// The lowest of the rates that the hops ask for.
+    /// Updates the rates of all hops; the lowest one counts.
     fn update_each(&mut self, hops: &[Hop], is_full: bool) {
         let mut lowest = self.bounds.line;
         let mut is_any = false;
         for (index, hop) in hops.iter().take(HOPS_MAX).enumerate() {
             let mut rate = self.references[index].rate;
-            if let Some(measured) = self.measure(index, (hop, is_full)) {
-                let reference = self.advanced(index, measured);
+            if let Some(load) = self.measure(index, hop, is_full) {
+                let reference = self.advanced(index, load);
                 self.references[index].busy = reference.busy;
                 rate = reference.rate;
                 is_any = true;
@@ -202,9 +211,9 @@ impl ReactionPoint {
         }
     }
 
-    /// A reference rate after it was `busy` for so many `seconds`.
+    /// The reference rate of a hop after this load.
     //= hpcc19 algorithm 1 compute
-    fn advanced(&self, index: usize, (busy, seconds): (f64, f64)) -> Reference {
+    fn advanced(&self, index: usize, Load { busy, seconds }: Load) -> Reference {
         let reference = self.references[index];
         let seconds = seconds.min(self.base_rtt);
         let kept = reference.busy * (self.base_rtt - seconds);
@@ -241,12 +250,6 @@ impl super::ReactionPoint for ReactionPoint {
     fn rate(&self) -> Rate {
         self.bounds.rate(self.rate)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 #[cfg(test)]

@@ -19,70 +19,73 @@ use super::dither::Dither;
 use super::{CongestionPoint, Joining, QueueState, scaled};
 use crate::unit::{Bytes, Rate, Time};
 
-/// When to mark, for an egress of the reference speed.
+/// The thresholds of ECN marking, for an egress of the reference speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Nothing is marked up to this queue.
+    /// The queue length up to which nothing is marked.
     pub kmin: Bytes,
-    /// Everything is marked above this queue. Equal to `kmin` for a step.
+    /// The queue length above which everything is marked; equal to `kmin` for a step.
     pub kmax: Bytes,
-    /// The probability just below `kmax`.
+    /// The marking probability just below `kmax`.
     pub pmax: f64,
-    /// The speed that `kmin` and `kmax` are for, if they are to be scaled with the egress' own.
+    /// The link speed for which `kmin` and `kmax` are given, if they are scaled with the speed of
+    /// the egress.
     pub reference: Option<Rate>,
-    /// Mark on a virtual queue that drains at this share of the line instead of the real one.
+    /// The share of the line rate at which a phantom queue drains, which is then marked by instead
+    /// of the real queue.
     pub phantom: Option<f64>,
-    /// Which end of the queue it is done at.
+    /// Whether packets are marked as they arrive in the queue or as they leave it.
     pub mark_at: MarkAt,
-    /// Egresses of these speeds have thresholds of their own, which are not scaled.
+    /// The thresholds of egresses of particular speeds, which are not scaled.
     pub levels: Levels,
 }
 
-/// Thresholds for egresses of one speed. Small, since every flow's parameters have some.
+/// The thresholds of egresses of one speed. Small, since the parameters of every flow contain some.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// The speed in Mb/s.
+    /// The link speed in Mb/s.
     pub mbps: u32,
     /// As [`Config::kmin`], in bytes.
     pub kmin: u32,
     /// As [`Config::kmax`], in bytes.
     pub kmax: u32,
-    /// As [`Config::pmax`].
+    /// As [`Config::pmax`], in single precision to keep this small.
     pub pmax: f32,
 }
 
-/// At most so many speeds have thresholds of their own.
+/// The most link speeds with thresholds of their own.
 pub const LEVELS_MAX: usize = 6;
 
-/// Thresholds by speed.
+/// Thresholds of up to [`LEVELS_MAX`] link speeds.
 pub type Levels = [Option<Level>; LEVELS_MAX];
 
-/// When the decision falls.
+/// The instant at which it is decided whether a packet is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkAt {
-    /// As a packet leaves, by the queue that it leaves behind: the news is as fresh as can be.
+    /// As the packet leaves, by the queue that it leaves behind: the feedback is as fresh as can
+    /// be.
     Departure,
-    /// As it arrives, by the queue that it finds: the news waits in that queue. Not for a phantom
-    /// queue, which knows only what leaves.
+    /// As the packet arrives, by the queue that it finds: the mark waits in that queue. Not for a
+    /// phantom queue, which counts departures only.
     Arrival,
 }
 
-/// Marks packets that leave.
+/// The congestion point of ECN: marks packets by queue length.
 #[derive(Clone, Debug)]
 pub struct Marker {
     kmin: f64,
     kmax: f64,
     pmax: f64,
     mark_at: MarkAt,
-    /// Boxed, so that markers without one fit a cache line.
+    /// The phantom queue, boxed so that markers without one fit a cache line.
     phantom: Option<Box<Phantom>>,
     dither: Dither,
 }
 
-/// A counter instead of a queue.
+/// A virtual queue: a counter that grows with departures and drains at a constant rate.
 #[derive(Clone, Debug)]
 struct Phantom {
-    /// Bytes per picosecond.
+    /// The rate at which it drains, in bytes per picosecond.
     drain: f64,
     bytes: f64,
     /// When the last packet left.
@@ -90,7 +93,7 @@ struct Phantom {
 }
 
 impl Marker {
-    /// For an egress of rate `line`. What it does at random follows `seed`.
+    /// A marker for an egress of rate `line`; `seed` begins its random sequence.
     pub fn new(config: &Config, line: Rate, seed: u64) -> Marker {
         assert!(
             config.phantom.is_none() || config.mark_at == MarkAt::Departure,
@@ -129,7 +132,8 @@ impl Marker {
 }
 
 impl Phantom {
-    /// A packet of `size` bytes leaves: the counter with that packet.
+    /// Accounts for a departing packet of `size` bytes; returns the length of the virtual queue
+    /// with it.
     //= hull12 3.1 phantom-queue
     fn on_dequeue(&mut self, now: Time, size: Bytes) -> f64 {
         let passed = now.saturating_since(self.last).as_ps() as f64;
@@ -163,14 +167,12 @@ impl CongestionPoint for Marker {
         };
         self.draws_mark(bytes)
     }
-
-    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 impl Marker {
-    /// Whether a packet is marked at a queue of `bytes`.
+    /// Draws whether a packet is marked at a queue of `bytes`.
     fn draws_mark(&mut self, bytes: f64) -> bool {
-        // The sequence of random numbers goes on only where one is needed.
+        // A random number is drawn only where one is needed.
         match self.probability(bytes) {
             p if p <= 0.0 => false,
             p if p >= 1.0 => true,

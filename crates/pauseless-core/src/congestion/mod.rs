@@ -12,7 +12,6 @@ pub mod dcqcn;
 pub mod dcqcn_nic;
 pub mod dctcp;
 pub mod dither;
-pub mod fluid;
 pub mod hpcc;
 pub mod marking;
 pub mod outside;
@@ -28,28 +27,28 @@ use crate::unit::{Bytes, Rate, Span, Time};
 use outside::{BoxedCongestionPoint, BoxedNotificationPoint, BoxedReactionPoint, CongestionScheme};
 use telemetry::{Echo, Hop};
 
-/// What is said to a flow's source.
+/// A message about congestion or arrival to the source of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// The target has received the packet of this number and all before it that were not lost.
     Ack {
-        /// See [`Sequence`].
+        /// The number of the packet that is acknowledged.
         sequence: Sequence,
         /// Whether that packet was marked on its way.
         is_marked: bool,
-        /// What that packet has collected on its way.
+        /// The telemetry that the packet has collected.
         echo: Echo,
     },
-    /// The target has received all packets before this number, and not this one.
+    /// The target has received all packets before this number, but not this one.
     Nack {
-        /// The packet that it waits for.
+        /// The number of the missing packet.
         expected: Sequence,
-        /// Whether the packet that arrived instead was marked on its way.
+        /// Whether the packet that arrived instead was marked.
         is_marked: bool,
-        /// What that one has collected on its way.
+        /// The telemetry that the packet that arrived instead has collected.
         echo: Echo,
     },
-    /// DCQCN: a marked packet has arrived.
+    /// DCQCN: a marked packet has arrived at the target.
     Cnp,
     /// PCN: whether the flow is congested, and the rate at which it arrives.
     Receiving {
@@ -58,12 +57,12 @@ pub enum Feedback {
         /// The 32-bit field RecRate, in units of 1 Mb/s.
         rate_mbps: u32,
     },
-    /// QCN: a quantised measure of the congestion, 1 to 63, made by a switch.
+    /// QCN: a switch's quantised measure of the congestion, from 1 to 63.
     Congestion {
         /// The six bits of the notification.
         psi: u8,
     },
-    /// What a scheme of another crate says to itself. No frame on real wires carries it.
+    /// The private message of a scheme of another crate. No frame on real wires carries it.
     Outside([u8; 8]),
 }
 
@@ -76,7 +75,7 @@ impl Feedback {
     /// Frame bytes of QCN's congestion notification message, without the encapsulated frame.
     pub const CNM_SIZE: Bytes = Bytes::new(64);
 
-    /// Under which name the driver keeps what comes back with this.
+    /// The handle of the telemetry that comes back with this feedback.
     #[inline]
     pub fn echo(self) -> Echo {
         match self {
@@ -85,7 +84,7 @@ impl Feedback {
         }
     }
 
-    /// The same where the driver keeps that under another name.
+    /// This feedback with another handle of its telemetry.
     #[must_use]
     pub fn echoing(mut self, other: Echo) -> Feedback {
         if let Feedback::Ack { echo, .. } | Feedback::Nack { echo, .. } = &mut self {
@@ -95,12 +94,12 @@ impl Feedback {
     }
 }
 
-/// The number of a packet of its flow, with the 24 bits that RoCE has for it.
+/// The number of a packet in its flow, modulo 2^24 as in RoCE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sequence(pub u32);
 
 impl Sequence {
-    /// How many bits it has.
+    /// The width of the number.
     pub const BITS: u32 = 24;
 
     /// The number before this one.
@@ -115,18 +114,18 @@ impl Sequence {
         Sequence((self.0 + 1) & ((1 << Sequence::BITS) - 1))
     }
 
-    /// Whether this is `other` or comes after it, less than half a turn away.
+    /// Whether this is `other` or comes after it, by less than half of the number space.
     pub const fn is_from(self, other: Sequence) -> bool {
         self.0.wrapping_sub(other.0) & (1 << (Sequence::BITS - 1)) == 0
     }
 }
 
-/// What a congestion point sees of its queue.
+/// The state of a queue as its congestion point sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueState {
-    /// Packets that wait, without the one that is leaving.
+    /// The packets that wait, without the one that is leaving.
     pub packets: u32,
-    /// Their bytes.
+    /// The frame bytes of those packets.
     pub bytes: Bytes,
     /// Whether the far end holds this queue back: PFC and credits stop it, GFC slows it down.
     pub is_held: bool,
@@ -135,81 +134,89 @@ pub struct QueueState {
 /// A packet as it leaves its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
-    /// Its number.
+    /// The number of the packet in its flow.
     pub sequence: Sequence,
 }
 
 /// A packet as it arrives at its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
-    /// Its number.
+    /// The number of the packet in its flow.
     pub sequence: Sequence,
     /// Whether a switch has marked it.
     pub is_marked: bool,
-    /// What switches have written into it.
+    /// The handle of the telemetry that switches have written into it.
     pub echo: Echo,
 }
 
-/// A flow's source, as the reaction point finds it that is made for it.
+/// The source of a flow, for which a reaction point is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The rate of the link of its host.
+    /// The rate of the source's link.
     pub line: Rate,
     /// The rate at which the flow starts.
     pub initial: Rate,
-    /// The round-trip time without queues; [`Span::ZERO`] if nobody has computed it.
+    /// The round-trip time without queues; [`Span::ZERO`] if it is unknown.
     pub round_trip: Span,
 }
 
 impl Source {
-    /// A source that starts at the rate of its link, at an unknown distance from its target.
+    /// A source that starts at line rate, with an unknown round-trip time.
     pub const fn at_line(line: Rate) -> Source {
         Source { line, initial: line, round_trip: Span::ZERO }
     }
 }
 
-/// What a congestion point does about a packet that joins its queue.
+/// The reaction of a congestion point to a packet that joins its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
-    /// Nothing.
+    /// The packet waits unmarked and its source hears nothing.
     Silent,
-    /// It is marked.
+    /// The packet gets an ECN mark.
     Marked,
-    /// Its source is told something by the switch itself.
-    Told(Feedback),
+    /// The switch itself sends feedback to the packet's source.
+    Notify(Feedback),
 }
 
 /// The part in a switch, one per (egress, class).
 pub trait CongestionPoint {
-    /// A packet of `size` bytes has joined the queue, which counts it already; what to do about it.
-    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining;
-    /// A packet of `size` bytes starts to leave; whether to mark it.
-    fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool;
-    /// The far end has ceased to hold the queue back.
-    fn on_release(&mut self, now: Time, queue: QueueState);
+    /// Handles a packet of `size` bytes that has joined the queue, which includes it already.
+    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
+        Joining::Silent
+    }
+    /// Handles a packet of `size` bytes that starts to leave; returns whether to mark it.
+    fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {
+        false
+    }
+    /// Handles the instant at which the far end no longer holds the queue back.
+    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 /// The part at a flow's target.
 pub trait NotificationPoint {
-    /// A packet has arrived; what to tell the source at once.
+    /// Handles a packet that has arrived; returns feedback to send at once.
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback>;
     /// When [`NotificationPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
-    fn poll_timeout(&self) -> Time;
-    /// The instant has come; what to tell the source. Calling too early does nothing.
-    fn handle_timeout(&mut self, now: Time) -> Option<Feedback>;
+    fn poll_timeout(&self) -> Time {
+        Time::MAX
+    }
+    /// Handles a timeout; returns feedback to send. A call that comes too early has no effect.
+    fn handle_timeout(&mut self, _now: Time) -> Option<Feedback> {
+        None
+    }
 }
 
 /// The part at a flow's source.
 pub trait ReactionPoint {
-    /// A packet starts to leave.
-    fn on_send(&mut self, now: Time, packet: Sent);
-    /// Feedback has arrived. What another scheme's parts would say is ignored.
+    /// Handles a packet that starts to leave.
+    fn on_send(&mut self, _now: Time, _packet: Sent) {}
+    /// Handles feedback. Feedback of other schemes is ignored.
     fn on_feedback(&mut self, now: Time, feedback: Feedback);
-    /// The same, with what a packet has collected on its way. Most schemes do not look at that.
+    /// Handles feedback with the telemetry of the acknowledged packet, which most schemes ignore.
     fn on_telemetry(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
         let _ = hops;
         self.on_feedback(now, feedback);
@@ -217,13 +224,15 @@ pub trait ReactionPoint {
     /// The rate at which the flow may send.
     fn rate(&self) -> Rate;
     /// When [`ReactionPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
-    fn poll_timeout(&self) -> Time;
-    /// The instant has come. Calling too early does nothing, calling late makes up for all that
-    /// was due by then.
-    fn handle_timeout(&mut self, now: Time);
+    fn poll_timeout(&self) -> Time {
+        Time::MAX
+    }
+    /// Handles a timeout. A call that comes too early has no effect; one that comes late makes up
+    /// for everything that was due.
+    fn handle_timeout(&mut self, _now: Time) {}
 }
 
-/// The rates that a reaction point may take. The schemes compute with numbers of bit/s.
+/// The range of rates of a reaction point. The schemes compute in bit/s.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     min: f64,
@@ -231,24 +240,24 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// From `rate_min` to `line`; a link slower than `rate_min` leaves no choice but its own rate.
+    /// The range from `rate_min` to `line`; on a link slower than `rate_min` only its own rate.
     fn new(rate_min: Rate, line: Rate) -> Bounds {
         Bounds { min: rate_min.min(line).as_bps() as f64, line: line.as_bps() as f64 }
     }
 
     /// The nearest rate within the bounds.
     fn limit(self, bps: f64) -> f64 {
-        // Unlike `clamp`, this makes a rate even of what is not a number.
+        // Unlike `clamp`, this turns NaN into a rate.
         bps.max(self.min).min(self.line)
     }
 
-    /// A rate within the bounds as the pacer wants it, to the nearest bit/s.
+    /// A rate within the bounds for the pacer, rounded to the nearest bit/s.
     fn rate(self, bps: f64) -> Rate {
         Rate::bps((self.limit(bps) + 0.5) as u64)
     }
 }
 
-/// What `step` is on a link of rate `line`, if it is meant for one of the rate `reference`.
+/// The value of `step` on a link of rate `line`, if it is given for a link of rate `reference`.
 fn scaled(step: Rate, line: Rate, reference: Option<Rate>) -> f64 {
     let reference = reference.unwrap_or(line);
     step.as_bps() as f64 * line.as_bps() as f64 / reference.as_bps() as f64
@@ -259,17 +268,17 @@ fn scaled(step: Rate, line: Rate, reference: Option<Rate>) -> f64 {
 pub enum CongestionControl {
     /// Every flow sends at its pace; only flow control holds it back.
     None,
-    /// Photonic congestion notification.
+    /// PCN, photonic congestion notification; see [`pcn`].
     Pcn(pcn::Config),
-    /// IEEE 802.1Qau.
+    /// QCN, IEEE 802.1Qau; see [`qcn`].
     Qcn(qcn::Config),
-    /// ECN marks, CNPs, and a sender in the manner of QCN's.
+    /// DCQCN: ECN marks, CNPs, and a sender similar to QCN's; see [`dcqcn`].
     Dcqcn(dcqcn::Config),
-    /// Round-trip times and their gradient.
+    /// TIMELY: round-trip times and their gradient; see [`timely`].
     Timely(timely::Config),
-    /// What switches write into packets.
+    /// HPCC: telemetry that switches write into packets; see [`hpcc`].
     Hpcc(hpcc::Config),
-    /// The share of packets that were marked.
+    /// DCTCP: the share of marked packets; see [`dctcp`].
     Dctcp(dctcp::Config),
     /// A scheme of another crate.
     Outside(Outside<dyn CongestionScheme>),
@@ -278,61 +287,61 @@ pub enum CongestionControl {
 /// Any congestion point, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyCongestionPoint {
-    /// Marks nothing.
+    /// Switches do not take part.
     None,
-    /// See [`pcn`].
+    /// PCN's marking of packets that no pause has delayed.
     Pcn(pcn::CongestionPoint),
-    /// See [`qcn`].
+    /// QCN's sampling of the queue.
     Qcn(qcn::CongestionPoint),
-    /// See [`marking`].
+    /// ECN marking by queue length, for DCQCN and DCTCP.
     Marker(marking::Marker),
     /// Counts bytes and marks nothing, for [`telemetry`].
     Counter,
-    /// That of an outside scheme.
+    /// The congestion point of an outside scheme.
     Outside(Box<dyn BoxedCongestionPoint>),
 }
 
 /// Any notification point, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyNotificationPoint {
-    /// Says nothing.
+    /// Targets do not take part.
     None,
-    /// See [`pcn`].
+    /// PCN's periodic report of the receiving rate.
     Pcn(pcn::NotificationPoint),
-    /// See [`dcqcn`].
+    /// DCQCN's congestion notification packets.
     Dcqcn(dcqcn::NotificationPoint),
-    /// That of an outside scheme.
+    /// The notification point of an outside scheme.
     Outside(Box<dyn BoxedNotificationPoint>),
 }
 
 /// Any reaction point, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyReactionPoint {
-    /// Always the same rate.
+    /// A source without congestion control.
     None {
-        /// That rate.
+        /// The rate at which the flow sends.
         rate: Rate,
     },
-    /// See [`pcn`].
+    /// The sender of PCN.
     Pcn(pcn::ReactionPoint),
-    /// See [`qcn`].
+    /// The sender of QCN.
     Qcn(qcn::ReactionPoint),
-    /// See [`dcqcn`].
+    /// The sender of DCQCN as in the paper.
     Dcqcn(dcqcn::ReactionPoint),
-    /// See [`dcqcn_nic`].
+    /// The sender of DCQCN as in NICs.
     DcqcnNic(dcqcn_nic::ReactionPoint),
-    /// See [`timely`].
+    /// The sender of TIMELY.
     Timely(timely::ReactionPoint),
-    /// See [`hpcc`].
+    /// The sender of HPCC.
     Hpcc(hpcc::ReactionPoint),
-    /// See [`dctcp`].
+    /// The sender of DCTCP.
     Dctcp(dctcp::ReactionPoint),
-    /// That of an outside scheme.
+    /// The reaction point of an outside scheme.
     Outside(Box<dyn BoxedReactionPoint>),
 }
 
 impl CongestionControl {
-    /// A scheme of another crate, with parameters that stay in memory from now on: see [`Outside`].
+    /// A scheme of another crate, whose parameters stay in memory for good: see [`Outside`].
     pub fn outside(scheme: impl CongestionScheme) -> CongestionControl {
         CongestionControl::Outside(Outside::leak(Box::new(scheme)))
     }
@@ -351,7 +360,7 @@ impl CongestionControl {
         }
     }
 
-    /// Whether switches write into the packets of flows that obey this.
+    /// Whether switches write telemetry into the packets of this scheme.
     pub fn has_telemetry(&self) -> bool {
         match self {
             CongestionControl::Hpcc(_) => true,
@@ -369,13 +378,13 @@ impl CongestionControl {
         }
     }
 
-    /// Whether congestion points send packets of their own to the sources of others.
+    /// Whether congestion points send notifications to sources.
     pub fn notifies(&self) -> bool {
         matches!(self, CongestionControl::Qcn(_) | CongestionControl::Outside(_))
     }
 
-    /// Whether congestion points ask whether the far end holds their queue back: to know that costs a
-    /// tenth of a hop.
+    /// Whether congestion points ask whether the far end holds their queue back; to know that costs
+    /// a tenth of the time of a hop.
     pub fn watches_release(&self) -> bool {
         matches!(self, CongestionControl::Pcn(_) | CongestionControl::Outside(_))
     }
@@ -392,7 +401,7 @@ impl CongestionControl {
         }
     }
 
-    /// The part in a switch, for an egress of rate `line`. What it does at random follows `seed`.
+    /// The part in a switch, for an egress of rate `line`; `seed` begins its random sequence.
     pub fn congestion_point(&self, line: Rate, seed: u64) -> AnyCongestionPoint {
         match self {
             CongestionControl::None | CongestionControl::Timely(_) => AnyCongestionPoint::None,
@@ -422,7 +431,7 @@ impl CongestionControl {
             | CongestionControl::Timely(_)
             | CongestionControl::Hpcc(_)
             | CongestionControl::Dctcp(_) => AnyNotificationPoint::None,
-            // Every acknowledgement says whether its packet was marked.
+            // Acknowledgements say whether their packet was marked.
             CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => {
                 AnyNotificationPoint::None
             }
@@ -443,7 +452,7 @@ impl CongestionControl {
     pub fn reaction_point(&self, source: Source) -> AnyReactionPoint {
         let Source { line, initial, round_trip } = source;
         match self {
-            // Nobody would ever raise another rate.
+            // Without congestion control nothing would ever raise a lower rate.
             CongestionControl::None => AnyReactionPoint::None { rate: line },
             CongestionControl::Pcn(config) => {
                 AnyReactionPoint::Pcn(pcn::ReactionPoint::new(config, line, initial))
@@ -474,75 +483,65 @@ impl CongestionControl {
     }
 }
 
+macro_rules! each_congestion_point {
+    ($self:expr, $point:ident => $call:expr, none => $none:expr) => {
+        match $self {
+            AnyCongestionPoint::None | AnyCongestionPoint::Counter => $none,
+            AnyCongestionPoint::Pcn($point) => $call,
+            AnyCongestionPoint::Qcn($point) => $call,
+            AnyCongestionPoint::Marker($point) => $call,
+            AnyCongestionPoint::Outside($point) => aside(move || $call),
+        }
+    };
+}
+
 impl CongestionPoint for AnyCongestionPoint {
     #[inline(always)]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
-        match self {
-            AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) | AnyCongestionPoint::Counter => {
-                Joining::Silent
-            }
-            AnyCongestionPoint::Qcn(point) => point.on_enqueue(now, size, queue),
-            AnyCongestionPoint::Marker(point) => point.on_enqueue(now, size, queue),
-            AnyCongestionPoint::Outside(point) => aside(move || point.on_enqueue(now, size, queue)),
-        }
+        each_congestion_point!(self, point => point.on_enqueue(now, size, queue), none => Joining::Silent)
     }
 
     #[inline(always)]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
-        match self {
-            AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) | AnyCongestionPoint::Counter => {
-                false
-            }
-            AnyCongestionPoint::Pcn(point) => point.on_dequeue(now, size, queue),
-            AnyCongestionPoint::Marker(point) => point.on_dequeue(now, size, queue),
-            AnyCongestionPoint::Outside(point) => aside(move || point.on_dequeue(now, size, queue)),
-        }
+        each_congestion_point!(self, point => point.on_dequeue(now, size, queue), none => false)
     }
 
     #[inline]
     fn on_release(&mut self, now: Time, queue: QueueState) {
-        match self {
-            AnyCongestionPoint::Pcn(point) => point.on_release(now, queue),
-            AnyCongestionPoint::Outside(point) => aside(move || point.on_release(now, queue)),
-            _ => {}
-        }
+        each_congestion_point!(self, point => point.on_release(now, queue), none => ());
     }
+}
+
+macro_rules! each_notification_point {
+    ($self:expr, $point:ident => $call:expr, none => $none:expr) => {
+        match $self {
+            AnyNotificationPoint::None => $none,
+            AnyNotificationPoint::Pcn($point) => $call,
+            AnyNotificationPoint::Dcqcn($point) => $call,
+            AnyNotificationPoint::Outside($point) => aside(move || $call),
+        }
+    };
 }
 
 impl NotificationPoint for AnyNotificationPoint {
     #[inline]
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback> {
-        match self {
-            AnyNotificationPoint::None => None,
-            AnyNotificationPoint::Pcn(point) => point.on_packet(now, packet),
-            AnyNotificationPoint::Dcqcn(point) => point.on_packet(now, packet),
-            AnyNotificationPoint::Outside(point) => aside(move || point.on_packet(now, packet)),
-        }
+        each_notification_point!(self, point => point.on_packet(now, packet), none => None)
     }
 
     fn poll_timeout(&self) -> Time {
-        match self {
-            AnyNotificationPoint::None => Time::MAX,
-            AnyNotificationPoint::Pcn(point) => point.poll_timeout(),
-            AnyNotificationPoint::Dcqcn(point) => point.poll_timeout(),
-            AnyNotificationPoint::Outside(point) => aside(move || point.poll_timeout()),
-        }
+        each_notification_point!(self, point => point.poll_timeout(), none => Time::MAX)
     }
 
     fn handle_timeout(&mut self, now: Time) -> Option<Feedback> {
-        match self {
-            AnyNotificationPoint::None => None,
-            AnyNotificationPoint::Pcn(point) => point.handle_timeout(now),
-            AnyNotificationPoint::Dcqcn(point) => point.handle_timeout(now),
-            AnyNotificationPoint::Outside(point) => aside(move || point.handle_timeout(now)),
-        }
+        each_notification_point!(self, point => point.handle_timeout(now), none => None)
     }
 }
 
 macro_rules! each_reaction_point {
-    ($self:expr, $point:ident => $call:expr, none => $none:expr) => {
+    ($self:expr, $point:ident => $call:expr, $rate:pat => $none:expr) => {
         match $self {
-            AnyReactionPoint::None { .. } => $none,
+            AnyReactionPoint::None { rate: $rate } => $none,
             AnyReactionPoint::Pcn($point) => $call,
             AnyReactionPoint::Qcn($point) => $call,
             AnyReactionPoint::Dcqcn($point) => $call,
@@ -558,42 +557,32 @@ macro_rules! each_reaction_point {
 impl ReactionPoint for AnyReactionPoint {
     #[inline]
     fn on_send(&mut self, now: Time, packet: Sent) {
-        each_reaction_point!(self, point => point.on_send(now, packet), none => ());
+        each_reaction_point!(self, point => point.on_send(now, packet), _ => ());
     }
 
     fn on_feedback(&mut self, now: Time, feedback: Feedback) {
-        each_reaction_point!(self, point => point.on_feedback(now, feedback), none => ());
+        each_reaction_point!(self, point => point.on_feedback(now, feedback), _ => ());
     }
 
     fn on_telemetry(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
-        each_reaction_point!(self, point => point.on_telemetry(now, feedback, hops), none => ());
+        each_reaction_point!(self, point => point.on_telemetry(now, feedback, hops), _ => ());
     }
 
     #[inline]
     fn rate(&self) -> Rate {
-        match self {
-            AnyReactionPoint::None { rate } => *rate,
-            AnyReactionPoint::Pcn(point) => point.rate(),
-            AnyReactionPoint::Qcn(point) => point.rate(),
-            AnyReactionPoint::Dcqcn(point) => point.rate(),
-            AnyReactionPoint::DcqcnNic(point) => point.rate(),
-            AnyReactionPoint::Timely(point) => point.rate(),
-            AnyReactionPoint::Hpcc(point) => point.rate(),
-            AnyReactionPoint::Dctcp(point) => point.rate(),
-            AnyReactionPoint::Outside(point) => aside(move || point.rate()),
-        }
+        each_reaction_point!(self, point => point.rate(), rate => *rate)
     }
 
     fn poll_timeout(&self) -> Time {
-        each_reaction_point!(self, point => point.poll_timeout(), none => Time::MAX)
+        each_reaction_point!(self, point => point.poll_timeout(), _ => Time::MAX)
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        each_reaction_point!(self, point => point.handle_timeout(now), none => ());
+        each_reaction_point!(self, point => point.handle_timeout(now), _ => ());
     }
 }
 
-// A boxed part costs networks without one nothing, neither time nor room.
+// Networks without a boxed part pay for it neither in time nor in memory.
 const _: () = assert!(size_of::<AnyCongestionPoint>() == 56);
 const _: () = assert!(size_of::<AnyNotificationPoint>() == 64);
 const _: () = assert!(size_of::<AnyReactionPoint>() == 536);

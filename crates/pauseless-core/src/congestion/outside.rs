@@ -22,7 +22,7 @@
 //!     BoxedCongestionPoint, BoxedReactionPoint, CongestionScheme,
 //! };
 //! use pauseless_core::congestion::{
-//!     CongestionControl, CongestionPoint, Feedback, Joining, QueueState, ReactionPoint, Sent, Source,
+//!     CongestionControl, CongestionPoint, Feedback, QueueState, ReactionPoint, Source,
 //! };
 //! use pauseless_core::unit::{Bytes, Rate, Time};
 //!
@@ -58,15 +58,9 @@
 //! }
 //!
 //! impl CongestionPoint for Marker {
-//!     fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
-//!         Joining::Silent
-//!     }
-//!
 //!     fn on_dequeue(&mut self, _now: Time, _size: Bytes, queue: QueueState) -> bool {
 //!         queue.bytes > self.threshold
 //!     }
-//!
-//!     fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 //! }
 //!
 //! /// At the source.
@@ -78,8 +72,6 @@
 //! }
 //!
 //! impl ReactionPoint for Sender {
-//!     fn on_send(&mut self, _now: Time, _packet: Sent) {}
-//!
 //!     fn on_feedback(&mut self, _now: Time, feedback: Feedback) {
 //!         let bps = self.rate.as_bps();
 //!         self.rate = match feedback {
@@ -92,12 +84,6 @@
 //!     fn rate(&self) -> Rate {
 //!         self.rate
 //!     }
-//!
-//!     fn poll_timeout(&self) -> Time {
-//!         Time::MAX
-//!     }
-//!
-//!     fn handle_timeout(&mut self, _now: Time) {}
 //! }
 //!
 //! // From here on it is a congestion control like any other.
@@ -125,14 +111,14 @@ pub trait CongestionScheme: Parameters {
     /// The part at a flow's source, one for every flow when it starts.
     fn reaction_point(&self, source: Source) -> Box<dyn BoxedReactionPoint>;
 
-    /// The part at a flow's target, one for every flow; `None` if targets need not say anything, or
-    /// acknowledgements say enough.
+    /// The part at a flow's target, one for every flow; `None` if acknowledgements are all the
+    /// feedback that the scheme needs.
     fn notification_point(&self) -> Option<Box<dyn BoxedNotificationPoint>> {
         None
     }
 
     /// The part in a switch, one for every (egress, class), for an egress of rate `line`; `None` if
-    /// switches do nothing. What it does at random must follow `seed`.
+    /// switches do nothing. Its random sequence must depend on `seed` alone.
     fn congestion_point(&self, line: Rate, seed: u64) -> Option<Box<dyn BoxedCongestionPoint>> {
         let _ = (line, seed);
         None

@@ -28,19 +28,19 @@
 //! **Not modelled** lost notifications. Windows in which nothing arrived are not counted one by
 //! one: the next packet finds its window by division, so that an idle flow costs nothing.
 
-use super::{Bounds, Feedback, Joining, QueueState, Received, Sent};
+use super::{Bounds, Feedback, QueueState, Received};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of PCN.
+/// The parameters of PCN, for targets and sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// T, the time between two notifications of a flow.
     pub period: Span,
     /// The smallest weight of an increase, and the margin of a decrease.
     pub w_min: f64,
-    /// What the weight tends to.
+    /// The limit that the weight tends to.
     pub w_max: f64,
-    /// The least rate.
+    /// The rate below which no notification brings a flow.
     pub rate_min: Rate,
 }
 
@@ -55,22 +55,18 @@ impl Default for Config {
 /// Marks the packets that have not waited for a release and leave others waiting behind them.
 #[derive(Clone, Debug, Default)]
 pub struct CongestionPoint {
-    /// PN.
+    /// PN, the packets still in the queue that waited for a release.
     paused: u32,
 }
 
 impl CongestionPoint {
-    /// With an empty queue.
+    /// The congestion point of an empty queue.
     pub fn new() -> CongestionPoint {
         CongestionPoint::default()
     }
 }
 
 impl super::CongestionPoint for CongestionPoint {
-    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
-        Joining::Silent
-    }
-
     #[inline]
     fn on_dequeue(&mut self, _now: Time, _size: Bytes, queue: QueueState) -> bool {
         if queue.is_held {
@@ -81,41 +77,42 @@ impl super::CongestionPoint for CongestionPoint {
             self.paused -= 1;
             return false;
         }
-        // A threshold of zero means that somebody still waits behind. To count the packet itself
-        // would mark everything at an idle port, which is never to be marked.
+        // A threshold of zero means that another packet waits behind. Counting the packet itself
+        // would mark everything at an idle port, which must never be marked.
         //= pcn20 5.1 threshold
         queue.packets > 0
     }
 
     fn on_release(&mut self, _now: Time, queue: QueueState) {
-        // Whoever was counted at an earlier release is still in the queue, so nothing is added.
+        // Packets counted at an earlier release are still in the queue, so the count is replaced,
+        // not increased.
         //= pcn20 5.1 release
         self.paused = queue.packets;
     }
 }
 
-/// Tells the source every T whether the flow is congested and how fast it arrives.
+/// Reports to the source every T whether the flow is congested and how fast it arrives.
 #[derive(Clone, Debug)]
 pub struct NotificationPoint {
     period: Span,
-    /// When the window that counts began.
+    /// When the present window began.
     begin: Time,
-    /// When the last packet of all came.
+    /// When the last packet arrived.
     last: Option<Time>,
-    /// From the last packet before the window to the first one inside it.
+    /// The time from the last packet before the window to the first one inside it.
     gap: Span,
-    /// n.
+    /// n, the packets that arrived in the window.
     packets: u64,
-    /// m.
+    /// m, how many of them were marked.
     marked: u64,
-    /// b.
+    /// b, the frame bytes of all of them.
     bytes: Bytes,
 }
 
 impl NotificationPoint {
-    /// Before the first packet. Panics if T is zero.
+    /// A notification point before the first packet. Panics if T is zero.
     pub fn new(config: &Config) -> NotificationPoint {
-        assert!(config.period > Span::ZERO, "a window has a length");
+        assert!(config.period > Span::ZERO, "T is zero");
         NotificationPoint {
             period: config.period,
             begin: Time::ZERO,
@@ -132,13 +129,13 @@ impl NotificationPoint {
         self.begin.saturating_add(self.period)
     }
 
-    /// What there is to say about the window, which then counts anew.
+    /// Makes the report of the window and starts to count anew.
     fn close(&mut self) -> Feedback {
         let packets = core::mem::take(&mut self.packets);
         let marked = core::mem::take(&mut self.marked);
         let bytes = core::mem::take(&mut self.bytes);
-        // One packet per window says nothing about the rate of a flow that has even fewer. It
-        // takes one packet: a burst after a break would seem absurdly slow.
+        // A flow of less than one packet per window is measured by the gap before its packet. Only
+        // a single packet is: a burst after a break would seem absurdly slow.
         //= pcn20 5.2 inter-arrival
         let span = if packets == 1 { self.period.max(self.gap) } else { self.period };
         //= pcn20 5.2 congested
@@ -147,7 +144,7 @@ impl NotificationPoint {
         Feedback::Receiving { is_congested, rate_mbps }
     }
 
-    /// The first packet of a window comes: finds the window among all since the first one.
+    /// Opens the window that contains `now`, counted in periods from the first one.
     fn open(&mut self, now: Time) {
         let Some(last) = self.last else {
             self.begin = now;
@@ -159,7 +156,7 @@ impl NotificationPoint {
     }
 }
 
-/// Bytes per time in whole Mb/s, to the nearest; never zero, because something did arrive.
+/// Bytes per time in whole Mb/s, rounded to the nearest; never zero, because something did arrive.
 //= pcn20 5.2 receiving-rate
 fn rate_mbps(bytes: Bytes, span: Span) -> u32 {
     // 1 byte per picosecond is 8e12 bit/s, that is 8e6 Mb/s.
@@ -170,8 +167,8 @@ fn rate_mbps(bytes: Bytes, span: Span) -> u32 {
 }
 
 impl super::NotificationPoint for NotificationPoint {
-    /// A packet that arrives at the end of a window or later belongs to a later window. If the
-    /// timeout of its predecessor has not been handled yet, that one's feedback is given here.
+    /// Handles a packet. One that arrives at the end of a window or later belongs to a later
+    /// window; if the timeout of its predecessor was not handled yet, its report is returned here.
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback> {
         let feedback = self.handle_timeout(now);
         if self.packets == 0 {
@@ -200,7 +197,8 @@ impl super::NotificationPoint for NotificationPoint {
     }
 }
 
-/// Falls to the receiving rate, rises by a growing share of what is missing to the line rate.
+/// The sender's half: falls to the receiving rate, and rises by a growing share of the way to the
+/// line rate.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     w_min: f64,
@@ -211,7 +209,7 @@ pub struct ReactionPoint {
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`.
+    /// A source on a link of rate `line` that starts at `initial`.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
         let bounds = Bounds::new(config.rate_min, line);
         ReactionPoint {
@@ -230,21 +228,20 @@ impl ReactionPoint {
 }
 
 impl super::ReactionPoint for ReactionPoint {
-    fn on_send(&mut self, _now: Time, _packet: Sent) {}
-
     fn on_feedback(&mut self, _now: Time, feedback: Feedback) {
         let Feedback::Receiving { is_congested, rate_mbps } = feedback else {
             return;
         };
         if is_congested {
-            // While a queue drains, the flow arrives faster than it is sent: it must not rise.
+            // While a queue drains, the flow arrives faster than it is sent: the rate must not
+            // rise.
             //= pcn20 5.3 line 6
             let receiving = f64::from(rate_mbps) * 1e6 * (1.0 - self.w_min);
             self.rate = self.bounds.limit(self.rate.min(receiving));
             //= pcn20 5.3 line 7
             self.w = self.w_min;
         } else {
-            // The averages of the paper, written so that rounding cannot turn them around.
+            // The averages of the paper, written so that rounding cannot reverse their order.
             //= pcn20 5.3 line 10
             let increased = self.rate + (self.bounds.line - self.rate) * self.w;
             self.rate = self.bounds.limit(increased);
@@ -257,12 +254,6 @@ impl super::ReactionPoint for ReactionPoint {
     fn rate(&self) -> Rate {
         self.bounds.rate(self.rate)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 #[cfg(test)]

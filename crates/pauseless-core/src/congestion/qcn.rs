@@ -26,32 +26,33 @@ use super::dither::Dither;
 use super::{Bounds, Feedback, Joining, QueueState, Sent, scaled};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of QCN.
+/// The parameters of QCN, for switches and sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Q_eq, the queue that the congestion point aims at.
+    /// Q_eq, the queue length that the congestion point aims at.
     pub queue_set_point: Bytes,
     /// w, the weight of the queue's growth.
     pub weight: f64,
     /// The bytes between two samples when there is no congestion.
     pub sample_base: Bytes,
-    /// Gd.
+    /// Gd, the gain of a decrease per unit of feedback.
     pub gd: f64,
-    /// The least factor of one decrease.
+    /// The smallest factor of one decrease.
     pub decrease_factor_min: f64,
-    /// BC, bytes sent per stage.
+    /// BC, the bytes sent in one stage.
     pub byte_reset: Bytes,
-    /// T_rp, time per stage.
+    /// T_rp, the time of one stage.
     pub time_reset: Span,
-    /// F, stages of fast recovery.
+    /// F, the number of stages of fast recovery.
     pub threshold: u32,
-    /// R_AI.
+    /// R_AI, the step of the target rate in active increase.
     pub rate_ai: Rate,
-    /// R_HAI.
+    /// R_HAI, the step of the target rate in hyper-active increase.
     pub rate_hai: Rate,
-    /// The least rate.
+    /// The rate below which no notification brings a flow.
     pub rate_min: Rate,
-    /// The speed that R_AI and R_HAI are for, if they are to be scaled with the link's own.
+    /// The link speed for which R_AI and R_HAI are given, if they are scaled with the speed of the
+    /// link.
     pub reference: Option<Rate>,
 }
 
@@ -78,21 +79,21 @@ impl Default for Config {
 /// The largest measure of congestion that six bits can hold.
 const PSI_MAX: u8 = 63;
 
-/// Samples the packets that join a queue.
+/// The congestion point: samples the packets that join a queue.
 #[derive(Clone, Debug)]
 pub struct CongestionPoint {
     set_point: f64,
     weight: f64,
     sample_base: f64,
-    /// q_old, the queue at the last sample.
+    /// q_old, the queue length at the last sample.
     old: Bytes,
-    /// Bytes up to the next sample.
+    /// The bytes up to the next sample.
     to_sample: Bytes,
     dither: Dither,
 }
 
 impl CongestionPoint {
-    /// With an empty queue. What it does at random follows `seed`.
+    /// The congestion point of an empty queue; `seed` begins its random sequence.
     pub fn new(config: &Config, seed: u64) -> CongestionPoint {
         let mut point = CongestionPoint {
             set_point: config.queue_set_point.get() as f64,
@@ -114,7 +115,7 @@ impl CongestionPoint {
         let excess = (queue - self.set_point) + self.weight * (queue - old);
         let range = (2.0 * self.weight + 1.0) * self.set_point;
         let excess = excess.max(0.0).min(range);
-        // A cast rounds down, and 63 * 1 stays 63.
+        // The cast rounds down; 63 * 1 stays 63.
         ((f64::from(PSI_MAX) * excess / range) as u8).min(PSI_MAX)
     }
 
@@ -124,7 +125,8 @@ impl CongestionPoint {
         self.sample_base / f64::from(1 + psi / 8)
     }
 
-    /// `bytes` times a number between 0.85 and 1.15, so that flows cannot hide between samples.
+    /// `bytes` times a random number between 0.85 and 1.15, so that flows cannot hide between
+    /// samples.
     //= 802.1Q-2022 30.2.1 jitter
     fn jittered(&mut self, bytes: f64) -> Bytes {
         let factor = 0.85 + 0.3 * self.dither.share();
@@ -144,15 +146,9 @@ impl super::CongestionPoint for CongestionPoint {
         self.to_sample = self.jittered(self.interval(psi));
         match psi {
             0 => Joining::Silent,
-            psi => Joining::Told(Feedback::Congestion { psi }),
+            psi => Joining::Notify(Feedback::Congestion { psi }),
         }
     }
-
-    fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {
-        false
-    }
-
-    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 /// A rate limiter that falls with each CNM and recovers by bytes sent and by time.
@@ -162,36 +158,36 @@ pub struct ReactionPoint {
     bounds: Bounds,
     rate_ai: f64,
     rate_hai: f64,
-    /// CR.
+    /// CR, the rate at which the flow sends, in bit/s.
     current: f64,
-    /// `None` at the line rate, until the first CNM and again once the flow is back there.
+    /// The state of a flow that a CNM has slowed down; `None` at the line rate.
     limiter: Option<Limiter>,
 }
 
-/// What a flow that was told to slow down knows beside its rate.
+/// The state of a rate limiter beside the current rate.
 #[derive(Clone, Copy, Debug)]
 struct Limiter {
-    /// TR.
+    /// TR, the rate that recovery aims at, in bit/s.
     target: f64,
     byte_stage: u32,
     time_stage: u32,
-    /// Bytes up to the next byte stage.
+    /// The bytes up to the next byte stage.
     bytes_left: Bytes,
     /// When the next time stage begins: not before the first packet.
     timer: Time,
 }
 
-/// What a stage that begins does to the target rate, and to the counter that began it.
+/// The effect of a stage on the target rate, and on the counter that has begun it.
 struct Step {
     increase: f64,
-    /// The counter starts from its reset value divided by this.
+    /// The divisor of the reset value that the counter restarts from.
     divisor: u64,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`. Panics if T_rp is zero.
+    /// A source on a link of rate `line` that starts at `initial`. Panics if T_rp is zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.time_reset > Span::ZERO, "a stage takes time");
+        assert!(config.time_reset > Span::ZERO, "T_rp is zero");
         let bounds = Bounds::new(config.rate_min, line);
         let current = bounds.limit(initial.as_bps() as f64);
         let waiting = Limiter {
@@ -211,7 +207,7 @@ impl ReactionPoint {
         }
     }
 
-    /// A counter whose own stage is `stage` has expired.
+    /// The effect of the expiry of a counter that is at `stage`.
     //= 802.1Q-2022 30.2.2 stages
     fn step(&self, limiter: &Limiter, stage: u32) -> Step {
         let threshold = self.config.threshold;
@@ -229,7 +225,7 @@ impl ReactionPoint {
 
     /// Raises the target rate by `increase`, and the current rate half way towards it.
     fn adjust_rates(&mut self, mut limiter: Limiter, increase: f64) {
-        // A flow that was cut again and again has a target it had better not return to.
+        // A target from before several cuts in a row is too high to return to.
         //= 802.1Q-2022 30.2.2 extra-fast-recovery
         let is_first = limiter.byte_stage == 1 || limiter.time_stage == 1;
         if is_first && limiter.target > 10.0 * self.current {
@@ -239,7 +235,7 @@ impl ReactionPoint {
         }
         //= 802.1Q-2022 30.2.2 recovery
         self.current = self.bounds.limit((self.current + limiter.target) / 2.0);
-        // At the line rate there is nothing to limit: a new CNM makes a new limiter.
+        // At the line rate there is nothing to limit: the next CNM makes a new limiter.
         //= 802.1Q-2022 32.14 termination
         self.limiter = (self.current < self.bounds.line).then_some(limiter);
     }
@@ -279,7 +275,7 @@ impl super::ReactionPoint for ReactionPoint {
             bytes_left: self.config.byte_reset,
             timer: now.saturating_add(self.config.time_reset),
         };
-        // CNMs in a row, with less than a byte stage between them, keep the target of the first.
+        // Of CNMs with less than a byte stage between them, the first sets the target.
         //= 802.1Q-2022 30.2.2 target
         self.limiter = match self.limiter {
             Some(limiter) if limiter.byte_stage == 0 => {

@@ -2,29 +2,29 @@
 
 use crate::unit::{Bytes, Rate, Time};
 
-/// What one egress has written into a packet as it left.
+/// The record that one egress writes into a packet as it leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// When that was.
+    /// When the packet left the egress.
     pub time: Time,
-    /// Bytes that the egress has sent before, all classes together.
+    /// The bytes that the egress has sent before, in all classes.
     pub sent: Bytes,
-    /// Bytes that wait behind the packet, all classes together.
+    /// The bytes that wait behind the packet, in all classes.
     pub queue: Bytes,
-    /// The rate of its link.
+    /// The rate of the egress link.
     pub line: Rate,
 }
 
-/// At most so many switches write into a packet; those behind find no room.
+/// The most records in a packet; later switches write none.
 pub const HOPS_MAX: usize = 8;
 
-/// Under which name a driver keeps what a packet has collected. To the core it means nothing: it
-/// goes from a packet into its acknowledgement.
+/// A driver's handle of the records of a packet. The core only copies it from a packet to its
+/// acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo(pub u32);
 
 impl Echo {
-    /// The packet has collected nothing.
+    /// The handle of a packet without records.
     pub const NONE: Echo = Echo(u32::MAX);
 }
 

@@ -25,30 +25,31 @@ use alloc::collections::VecDeque;
 use super::{Bounds, Feedback, Sent, Sequence, scaled};
 use crate::unit::{Rate, Span, Time};
 
-/// Parameters of TIMELY.
+/// The parameters of TIMELY, which only sources need.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// The weight of a new difference in the moving average.
     pub ewma_weight: f64,
     /// The factor of a decrease.
     pub beta: f64,
-    /// Below this round-trip time the rate grows.
+    /// The round-trip time below which the rate grows.
     pub t_low: Span,
-    /// Above this one it falls.
+    /// The round-trip time above which the rate falls.
     pub t_high: Span,
     /// The additive step, for a link of the reference speed.
     pub delta: Rate,
-    /// The speed that the step is for, if it is to be scaled with the link's own.
+    /// The link speed for which the step is given, if it is scaled with the speed of the link.
     pub reference: Option<Rate>,
-    /// The network's smallest round-trip time, which gradients are measured in.
+    /// The smallest round-trip time of the network, the unit of gradients.
     pub min_rtt: Span,
-    /// After so many negative differences in a row the step is `hai_factor` times as large.
+    /// The number of negative differences in a row after which the step is `hai_factor` times as
+    /// large.
     pub hai_threshold: u32,
-    /// See `hai_threshold`.
+    /// The factor of the step in hyper-active increase; see `hai_threshold`.
     pub hai_factor: f64,
-    /// The least rate.
+    /// The rate below which no sample brings a flow.
     pub rate_min: Rate,
-    /// The patched version's middle branch.
+    /// Whether the middle branch is that of the patched version.
     pub is_patched: bool,
     /// How often the rate changes.
     pub update: Update,
@@ -57,17 +58,18 @@ pub struct Config {
 /// How often the rate changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Update {
-    /// With every acknowledgement.
+    /// The rate changes with every acknowledgement.
     #[default]
     PerAck,
-    /// Once per round trip, as in the HPCC authors' simulator: when a packet is acknowledged that
-    /// was sent after the last change. Steps are never scaled, `hai_threshold` counts increases of
-    /// any kind, and a round trip begins with the packet's first bit.
+    /// The rate changes once per round trip, as in the HPCC authors' simulator: when a packet is
+    /// acknowledged that was sent after the last change. Steps are never scaled, `hai_threshold`
+    /// counts increases of any kind, and a round trip begins with the packet's first bit.
     PerRoundTrip,
 }
 
 impl Config {
-    /// The authors' snippet for pacing per packet, in a network with this smallest round-trip time.
+    /// The parameters of the authors' snippet for pacing per packet, in a network with this
+    /// smallest round-trip time.
     //= timely15 snippet defaults
     pub fn per_packet(min_rtt: Span) -> Config {
         Config {
@@ -87,11 +89,11 @@ impl Config {
     }
 }
 
-/// Packets without acknowledgement that a flow remembers: 65 MB of 1000 B each are what 400 Gb/s
-/// send in 1.3 ms. Of more than that the newest are not measured.
+/// The most unacknowledged packets that a flow remembers: 65 MB of 1000 B each, which 400 Gb/s send
+/// in 1.3 ms. Beyond that, the newest are not measured.
 const OUTSTANDING_MAX: usize = 1 << 16;
 
-/// Measures round trips and follows their gradient.
+/// The sender's half: measures round-trip times and follows their gradient.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     config: Config,
@@ -99,35 +101,36 @@ pub struct ReactionPoint {
     line: Rate,
     delta: f64,
     rate: f64,
-    /// Packets without acknowledgement, in order, and when the last bit of each left.
+    /// The unacknowledged packets in order, and when the last bit of each left.
     outstanding: VecDeque<(Sequence, Time)>,
     /// The last round-trip time in picoseconds, and when it was measured.
     last: Option<(f64, Time)>,
     /// The moving average of the differences, in picoseconds.
     ewma: f64,
-    /// Negative differences in a row, or increases.
+    /// The number of negative differences in a row, or of increases.
     negative: u32,
-    /// The packet that is sent next.
+    /// The number of the packet that is sent next.
     next: Sequence,
-    /// Per round trip: acknowledgements from this packet on change the rate; `None` before the
+    /// Per round trip, the packet from which on acknowledgements change the rate; `None` before the
     /// first one.
     update_from: Option<Sequence>,
 }
 
-/// What one acknowledgement tells.
+/// The measurement of one acknowledgement.
 struct Sample {
-    /// In picoseconds.
+    /// The round-trip time in picoseconds.
     rtt: f64,
-    /// In units of the smallest round-trip time.
+    /// The gradient in units of the smallest round-trip time.
     gradient: f64,
-    /// The share of a smallest round-trip time that has passed since the last sample, 1 at most.
+    /// The share of a smallest round-trip time that has passed since the last sample, at most 1.
     share: f64,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`. Panics if the smallest round trip is zero.
+    /// A source on a link of rate `line` that starts at `initial`. Panics if the smallest
+    /// round-trip time is zero.
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
-        assert!(config.min_rtt > Span::ZERO, "a round trip takes time");
+        assert!(config.min_rtt > Span::ZERO, "the smallest round-trip time is zero");
         let bounds = Bounds::new(config.rate_min, line);
         ReactionPoint {
             config: *config,
@@ -160,7 +163,7 @@ impl ReactionPoint {
         Some(left)
     }
 
-    /// Takes a round-trip time into the average.
+    /// Adds a round-trip time to the moving average.
     fn measure(&mut self, now: Time, rtt: Span) -> Sample {
         let rtt = rtt.as_ps() as f64;
         let min_rtt = self.config.min_rtt.as_ps() as f64;
@@ -176,7 +179,7 @@ impl ReactionPoint {
         Sample { rtt, gradient: self.ewma / min_rtt, share: (passed / min_rtt).min(1.0) }
     }
 
-    /// The rate that a sample asks for, before bounds.
+    /// The rate that follows from a sample, before bounds.
     fn asked(&self, sample: &Sample) -> f64 {
         let Config { beta, t_low, t_high, .. } = self.config;
         let (t_low, t_high) = (t_low.as_ps() as f64, t_high.as_ps() as f64);
@@ -201,7 +204,8 @@ impl ReactionPoint {
             return self.patched(sample);
         }
         if sample.gradient > 0.0 {
-            // Unlike the other branches this one knows no share, as in the authors' snippet.
+            // Unlike the other branches, this one does not use the share, as in the authors'
+            // snippet.
             //= timely15 4.3 gradient-decrease
             return self.rate * (1.0 - beta * sample.gradient);
         }
@@ -225,7 +229,7 @@ impl ReactionPoint {
 }
 
 impl ReactionPoint {
-    /// A packet was acknowledged after `rtt`, where only one per round trip counts.
+    /// Handles an acknowledgement after `rtt`, where only one per round trip counts.
     fn on_round_trip(&mut self, now: Time, sequence: Sequence, rtt: Span) {
         let Some(update_from) = self.update_from else {
             self.last = Some((rtt.as_ps() as f64, now));
@@ -248,14 +252,14 @@ impl ReactionPoint {
 impl super::ReactionPoint for ReactionPoint {
     fn on_send(&mut self, now: Time, packet: Sent) {
         self.next = packet.sequence.next();
-        // Going back to an earlier packet sends all from there on again.
+        // After going back to an earlier packet, all packets from there on are sent again.
         while let Some((newest, _)) = self.outstanding.back()
             && newest.is_from(packet.sequence)
         {
             self.outstanding.pop_back();
         }
         if self.outstanding.len() < OUTSTANDING_MAX {
-            // A round trip does not count the packet's own time on the wire.
+            // A round-trip time does not include the packet's own time on the wire.
             //= timely15 4.1 rtt
             let left = match self.config.update {
                 Update::PerAck => now.saturating_add(self.line.tx_span(packet.size)),
@@ -277,7 +281,7 @@ impl super::ReactionPoint for ReactionPoint {
             return self.on_round_trip(now, sequence, rtt);
         }
         let sample = self.measure(now, rtt);
-        // No single acknowledgement takes more than half of the rate.
+        // One acknowledgement takes at most half of the rate.
         //= timely15 snippet half
         let asked = self.asked(&sample).max(self.rate / 2.0);
         self.rate = self.bounds.limit(asked);
@@ -287,12 +291,6 @@ impl super::ReactionPoint for ReactionPoint {
     fn rate(&self) -> Rate {
         self.bounds.rate(self.rate)
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 #[cfg(test)]

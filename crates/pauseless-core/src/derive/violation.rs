@@ -40,7 +40,7 @@ pub enum Violation {
     AboveBound {
         /// The key in the scenario file.
         name: &'static str,
-        /// What was given.
+        /// The value in the scenario.
         value: Bytes,
         /// The largest safe value.
         bound: Bytes,
@@ -51,7 +51,7 @@ pub enum Violation {
     BelowBound {
         /// The key in the scenario file.
         name: &'static str,
-        /// What was given.
+        /// The value in the scenario.
         value: Bytes,
         /// The smallest sensible value.
         bound: Bytes,
@@ -62,16 +62,16 @@ pub enum Violation {
     NoRoom {
         /// The key in the scenario file.
         name: &'static str,
-        /// What there is.
+        /// The bytes that the margin is taken from, such as the buffer.
         base: Bytes,
-        /// What would be needed.
+        /// The bytes that would be needed.
         margin: Bytes,
         /// Where the bound comes from.
         rule: &'static str,
     },
     /// The pause would expire before its refresh has arrived.
     Quanta {
-        /// What was given.
+        /// The value in the scenario.
         quanta: u16,
         /// The smallest safe value.
         least: u64,
@@ -79,7 +79,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// The key that is to blame.
+    /// The key whose value was refused.
     pub fn name(&self) -> &'static str {
         match self {
             Violation::AboveBound { name, .. }

@@ -24,7 +24,7 @@ use crate::unit::{Bytes, Rate, Span, Time};
 //= iba 7.9.4.1 block
 pub const BLOCK: Bytes = Bytes::new(64);
 
-/// How many blocks a packet of `size` bytes takes.
+/// The number of blocks that a packet of `size` bytes takes.
 #[inline]
 pub fn blocks(size: Bytes) -> u64 {
     size.get().div_ceil(BLOCK.get())
@@ -54,7 +54,7 @@ impl Counters {
         }
     }
 
-    /// Half the number circle: what is further ahead than this counts as behind.
+    /// Half of the counter's range: what is further ahead than this counts as behind.
     const fn window(self) -> u32 {
         match self {
             Counters::Iba => 2_048,
@@ -66,7 +66,7 @@ impl Counters {
         counter.wrapping_add(blocks as u32) & self.mask()
     }
 
-    /// The limit that a receiver grants: FCCL.
+    /// The credit limit that a receiver grants, FCCL.
     fn grant(self, abr: u32, free_blocks: u64) -> u32 {
         self.add(abr, free_blocks.min(u64::from(self.window())))
     }
@@ -79,18 +79,18 @@ impl Counters {
     }
 }
 
-/// Credits of one (ingress port, class).
+/// The parameters of the credits of one (ingress port, class).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The buffer that is granted.
+    /// The buffer that credits are granted for.
     pub capacity: Bytes,
-    /// A link packet is sent this often.
+    /// The time between two link packets.
     pub period: Span,
-    /// The counters' width.
+    /// How wide the counters FCTBS and FCCL are.
     pub counters: Counters,
 }
 
-/// The half that grants.
+/// The receiver's half, which grants credits.
 #[derive(Clone, Debug)]
 pub struct CbfcDownstream {
     counters: Counters,
@@ -102,7 +102,7 @@ pub struct CbfcDownstream {
 }
 
 impl CbfcDownstream {
-    /// A half with an empty buffer whose first update leaves after `phase`.
+    /// The half of an empty buffer, whose first update leaves after `phase`.
     pub fn new(config: &Config, phase: Span) -> CbfcDownstream {
         CbfcDownstream {
             counters: config.counters,
@@ -114,7 +114,7 @@ impl CbfcDownstream {
         }
     }
 
-    /// Takes over the peer's count of what it has sent.
+    /// Takes over the sender's count of the blocks that it has sent.
     pub fn resynchronise(&mut self, fctbs: u32) {
         //= iba 7.9.4.3 resynchronise
         self.abr = fctbs & self.counters.mask();
@@ -162,7 +162,7 @@ impl Downstream for CbfcDownstream {
     }
 
     fn keeps_blocked(&self, kept: Bytes, head: Bytes) -> bool {
-        // With all else gone the free blocks are the most that can ever be granted again.
+        // When everything else has left, the free blocks are the most that can ever be granted.
         let free = self.capacity_blocks.saturating_sub(blocks(kept));
         free.min(u64::from(self.counters.window())) < blocks(head)
     }
@@ -186,7 +186,7 @@ impl Downstream for CbfcDownstream {
     }
 }
 
-/// The half that spends.
+/// The sender's half, which spends credits.
 #[derive(Clone, Debug)]
 pub struct CbfcUpstream {
     counters: Counters,
@@ -196,7 +196,7 @@ pub struct CbfcUpstream {
 }
 
 impl CbfcUpstream {
-    /// A half that holds the first grant of an empty buffer.
+    /// The half that holds the first grant of an empty buffer.
     pub fn new(config: &Config, line: Rate) -> CbfcUpstream {
         CbfcUpstream {
             counters: config.counters,

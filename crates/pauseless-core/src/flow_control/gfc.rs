@@ -31,40 +31,40 @@ use crate::unit::{Bytes, Rate, Span, Time};
 /// Parameters of buffer-based GFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferConfig {
-    /// The queue that the mapping aims never to reach.
+    /// B_m, the queue length that the mapping aims never to reach.
     pub bm: Bytes,
-    /// Where stage 1 begins.
+    /// B_1, the queue length at which stage 1 begins.
     pub b1: Bytes,
     /// N, the last stage.
     pub stages: u16,
-    /// Above this the sender is held.
+    /// The queue length above which the sender is held.
     pub hold: Bytes,
-    /// The limiter's rate unit.
+    /// The unit in which the rate limiter sets rates.
     pub unit: Rate,
-    /// After this time without a message the newest stage is said again; `None` for never, as in the
-    /// paper, where no message is lost.
+    /// The time without a message after which the present stage is sent again; `None` for never, as
+    /// in the paper, where no message is lost.
     pub refresh: Option<Span>,
 }
 
 /// Parameters of time-based GFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeConfig {
-    /// The linear mapping.
+    /// How the rate follows the queue.
     pub mapping: Mapping,
     /// T, the time between two messages.
     pub period: Span,
     /// How the sender learns the free space.
     pub measure: Measure,
-    /// The physical buffer, which the message's free space is counted from.
+    /// The physical buffer, whose free space the message reports.
     pub capacity: Bytes,
 }
 
 /// Parameters of conceptual GFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConceptualConfig {
-    /// The linear mapping.
+    /// How the rate follows the queue.
     pub mapping: Mapping,
-    /// The feedback latency: from the change of the queue to the change of the sender's rate.
+    /// The feedback latency, from the change of the queue to the change of the sender's rate.
     pub delay: Span,
 }
 
@@ -73,22 +73,23 @@ pub struct ConceptualConfig {
 pub enum Measure {
     /// The message carries the free space at the time that it was made, as the proofs assume.
     Message,
-    /// FCCL - FCTBS at the sender, as the text says; it also subtracts what is in flight.
+    /// The sender computes FCCL - FCTBS, as in the text of the paper; this also subtracts what is
+    /// in flight.
     Credit,
 }
 
 /// The line through (B_0, C) and (B_m, 0), with a floor above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Where the rate would reach zero.
+    /// B_m, the queue length at which the rate would reach zero.
     pub bm: Bytes,
-    /// Where the rate begins to fall.
+    /// B_0, the queue length at which the rate begins to fall.
     pub b0: Bytes,
-    /// Above this the sender is held.
+    /// The queue length above which the sender is held.
     pub hold: Bytes,
-    /// The lowest rate.
+    /// The lowest rate that the mapping assigns.
     pub floor: Rate,
-    /// The limiter's rate unit.
+    /// The unit in which the rate limiter sets rates.
     pub unit: Rate,
 }
 
@@ -119,7 +120,7 @@ impl BufferConfig {
         stage.min(self.stages)
     }
 
-    /// R_k = C / 2^k.
+    /// The rate of a stage, R_k = C / 2^k.
     //= gfc19 4.2 eq 4
     pub fn rate(&self, stage: u16, line: Rate) -> Rate {
         let stage = u32::from(stage.min(self.stages));
@@ -146,12 +147,12 @@ impl Mapping {
     }
 }
 
-/// The upstream half of all three.
+/// The sender's half of all three variants.
 #[derive(Clone, Debug)]
 pub struct GfcUpstream {
     limiter: Limiter,
     held: bool,
-    /// Boxed, because the packet path does not need it.
+    /// The variant, boxed because the packet path does not need it.
     scheme: Box<Scheme>,
     line: Rate,
     fctbs: u32,
@@ -166,17 +167,17 @@ enum Scheme {
 }
 
 impl GfcUpstream {
-    /// For a link whose far end runs buffer-based GFC.
+    /// The half for a link whose far end runs buffer-based GFC.
     pub fn buffer(config: &BufferConfig, line: Rate) -> GfcUpstream {
         GfcUpstream::new(Scheme::Buffer(*config), line, config.unit)
     }
 
-    /// For a link whose far end runs time-based GFC.
+    /// The half for a link whose far end runs time-based GFC.
     pub fn time(config: &TimeConfig, line: Rate) -> GfcUpstream {
         GfcUpstream::new(Scheme::Time(*config), line, config.mapping.unit)
     }
 
-    /// For a link whose far end runs conceptual GFC.
+    /// The half for a link whose far end runs conceptual GFC.
     pub fn conceptual(config: &ConceptualConfig, line: Rate) -> GfcUpstream {
         GfcUpstream::new(Scheme::Conceptual(*config), line, config.mapping.unit)
     }
@@ -186,12 +187,13 @@ impl GfcUpstream {
         GfcUpstream { scheme: Box::new(scheme), line, limiter, held: false, fctbs: 0, resumes: 0 }
     }
 
-    /// Blocks sent so far.
+    /// The number of blocks sent so far.
     pub fn fctbs(&self) -> u32 {
         self.fctbs
     }
 
-    /// What a signal asks for: a rate, or `None` to hold. Signals of other schemes mean nothing.
+    /// The rate that a signal assigns, or `None` inside to hold the sender. Signals of other
+    /// schemes assign nothing.
     fn asked(&self, signal: Signal) -> Option<Option<Rate>> {
         match (&*self.scheme, signal) {
             (Scheme::Buffer(config), Signal::Stage(stage)) => {
@@ -202,7 +204,8 @@ impl GfcUpstream {
                 Some(config.mapping.rate(held, self.line))
             }
             (Scheme::Time(config), Signal::Credit { fccl, .. }) => {
-                // More sent than granted is a large difference modulo 2^32: nothing is free.
+                // More blocks sent than granted make a large difference modulo 2^32: nothing is
+                // free.
                 let blocks = fccl.wrapping_sub(self.fctbs) as i32;
                 let free = cbfc::BLOCK * u64::from(blocks.max(0).unsigned_abs());
                 let held = config.capacity.saturating_sub(free);
@@ -266,46 +269,46 @@ impl Upstream for GfcUpstream {
     }
 }
 
-/// Counts how often a held peer was let go, for the halves that hold.
+/// Counts how often a held sender was released, for the variants that hold.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
-    told: bool,
+    announced: bool,
     resumes: u32,
     resumed_at: Time,
 }
 
 impl Hold {
-    const NEVER: Hold = Hold { told: false, resumes: 0, resumed_at: Time::ZERO };
+    const NEVER: Hold = Hold { announced: false, resumes: 0, resumed_at: Time::ZERO };
 
     fn tell(&mut self, now: Time, hold: bool) {
-        if self.told && !hold {
+        if self.announced && !hold {
             self.resumes = self.resumes.wrapping_add(1);
             self.resumed_at = now;
         }
-        self.told = hold;
+        self.announced = hold;
     }
 }
 
-/// The downstream half of buffer-based GFC.
+/// The receiver's half of buffer-based GFC.
 #[derive(Clone, Debug)]
 pub struct BufferDownstream {
     config: Box<BufferConfig>,
     stage: u16,
-    told: u16,
-    /// The queue stays in `stage` while it lies in this range: one comparison on the packet path.
+    announced: u16,
+    /// The range of queue lengths of `stage`: one comparison on the packet path.
     range: (Bytes, Bytes),
-    /// When the stage is said again; [`Time::MAX`] for never.
+    /// When the stage is sent again; [`Time::MAX`] for never.
     refresh_at: Time,
     hold: Hold,
 }
 
 impl BufferDownstream {
-    /// A half with an empty queue.
+    /// The half of an empty queue.
     pub fn new(config: &BufferConfig) -> BufferDownstream {
         let mut half = BufferDownstream {
             config: Box::new(*config),
             stage: 0,
-            told: 0,
+            announced: 0,
             range: (Bytes::ZERO, Bytes::ZERO),
             refresh_at: Time::MAX,
             hold: Hold::NEVER,
@@ -358,14 +361,14 @@ impl Downstream for BufferDownstream {
 
     #[inline]
     fn has_signal(&self, now: Time) -> bool {
-        self.stage != self.told || now >= self.refresh_at
+        self.stage != self.announced || now >= self.refresh_at
     }
 
     fn poll_signal(&mut self, now: Time) -> Option<Signal> {
         if !self.has_signal(now) {
             return None;
         }
-        self.told = self.stage;
+        self.announced = self.stage;
         self.hold.tell(now, self.stage > self.config.stages);
         self.rearm(now);
         Some(Signal::Stage(self.stage))
@@ -376,7 +379,7 @@ impl Downstream for BufferDownstream {
     }
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
-        self.hold.told && kept > self.config.hold
+        self.hold.announced && kept > self.config.hold
     }
 
     fn resumes(&self) -> u32 {
@@ -388,7 +391,7 @@ impl Downstream for BufferDownstream {
     }
 }
 
-/// The downstream half of time-based GFC.
+/// The receiver's half of time-based GFC.
 #[derive(Clone, Debug)]
 pub struct TimeDownstream {
     config: Box<TimeConfig>,
@@ -399,7 +402,7 @@ pub struct TimeDownstream {
 }
 
 impl TimeDownstream {
-    /// A half with an empty queue whose first message leaves after `phase`.
+    /// The half of an empty queue, whose first message leaves after `phase`.
     pub fn new(config: &TimeConfig, phase: Span) -> TimeDownstream {
         TimeDownstream {
             config: Box::new(*config),
@@ -453,9 +456,10 @@ impl Downstream for TimeDownstream {
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
         match self.config.measure {
-            Measure::Message => self.hold.told && kept > self.config.mapping.hold,
+            Measure::Message => self.hold.announced && kept > self.config.mapping.hold,
             Measure::Credit => {
-                // As for credits: with all else gone this is the most that is ever granted again.
+                // As for credits: when everything else has left, this is the most that is ever
+                // granted.
                 let block = cbfc::BLOCK.get();
                 let free = self.config.capacity.saturating_sub(kept).get() / block * block;
                 self.config.capacity - Bytes::new(free) > self.config.mapping.hold
@@ -466,8 +470,8 @@ impl Downstream for TimeDownstream {
     fn resumes(&self) -> u32 {
         match self.config.measure {
             Measure::Message => self.hold.resumes,
-            // The sender also counts what is in flight, so it is held and let go unasked; but no
-            // message under way can grant more than what `keeps_blocked` allows for.
+            // The sender also counts what is in flight, so it is held and released without a
+            // message; but no message on its way can grant more than `keeps_blocked` allows for.
             Measure::Credit => 0,
         }
     }
@@ -487,22 +491,22 @@ impl Downstream for TimeDownstream {
     }
 }
 
-/// The downstream half of conceptual GFC: it reports every change of the queue.
+/// The receiver's half of conceptual GFC, which reports every change of the queue.
 #[derive(Clone, Debug)]
 pub struct ConceptualDownstream {
     config: Box<ConceptualConfig>,
     held: Bytes,
-    told: Bytes,
+    announced: Bytes,
     hold: Hold,
 }
 
 impl ConceptualDownstream {
-    /// A half with an empty queue.
+    /// The half of an empty queue.
     pub fn new(config: &ConceptualConfig) -> ConceptualDownstream {
         ConceptualDownstream {
             config: Box::new(*config),
             held: Bytes::ZERO,
-            told: Bytes::ZERO,
+            announced: Bytes::ZERO,
             hold: Hold::NEVER,
         }
     }
@@ -518,14 +522,14 @@ impl Downstream for ConceptualDownstream {
     }
 
     fn has_signal(&self, _now: Time) -> bool {
-        self.held != self.told
+        self.held != self.announced
     }
 
     fn poll_signal(&mut self, now: Time) -> Option<Signal> {
         if !self.has_signal(now) {
             return None;
         }
-        self.told = self.held;
+        self.announced = self.held;
         self.hold.tell(now, self.held > self.config.mapping.hold);
         Some(Signal::Level(self.held))
     }
@@ -535,7 +539,7 @@ impl Downstream for ConceptualDownstream {
     }
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
-        self.hold.told && kept > self.config.mapping.hold
+        self.hold.announced && kept > self.config.mapping.hold
     }
 
     fn resumes(&self) -> u32 {

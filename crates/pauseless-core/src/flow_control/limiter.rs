@@ -20,16 +20,16 @@ use crate::unit::{Bytes, Rate, Span, Time};
 //= gfc19 5.3 unit
 pub const RATE_UNIT: Rate = Rate::bps(8_000);
 
-/// R_l, R_r and R_c.
+/// The rate limiter with its registers R_l, R_r and R_c.
 #[derive(Clone, Debug)]
 pub struct Limiter {
     line: Rate,
     unit: Rate,
-    /// R_r.
+    /// R_r, the rate that the far end has assigned.
     assigned: Rate,
-    /// R_l.
+    /// R_l, the time that the last frame took at line rate.
     last: Span,
-    /// When the last frame's last bit leaves: the countdown starts here.
+    /// When the last bit of the last frame leaves: the countdown starts here.
     end: Time,
     /// When R_c reaches zero.
     ready: Time,
@@ -41,7 +41,7 @@ impl Limiter {
         Limiter { line, unit, assigned: line, last: Span::ZERO, end: Time::ZERO, ready: Time::ZERO }
     }
 
-    /// The assigned rate.
+    /// The rate that the far end has assigned.
     pub fn rate(&self) -> Rate {
         self.assigned
     }
@@ -52,7 +52,7 @@ impl Limiter {
         self.ready
     }
 
-    /// A frame of `size` bytes starts at `now`.
+    /// Accounts for a frame of `size` bytes that starts at `now`.
     #[inline]
     pub fn on_transmit(&mut self, now: Time, size: Bytes) {
         self.last = self.line.tx_span(size);
@@ -67,7 +67,7 @@ impl Limiter {
         let rate = Rate::bps(rounded);
         let old = core::mem::replace(&mut self.assigned, rate);
         if now < self.end {
-            // The countdown has not started: it starts with the rate that holds by then.
+            // The countdown has not started yet: it will start with the new rate.
             self.ready = self.end.saturating_add(self.countdown());
         } else {
             let left = self.ready.saturating_since(now);
@@ -75,7 +75,7 @@ impl Limiter {
         }
     }
 
-    /// R_c = R_l (C - R_r) / R_r.
+    /// The length of the countdown, R_c = R_l (C - R_r) / R_r.
     //= gfc19 5.3 countdown
     fn countdown(&self) -> Span {
         if self.assigned == self.line {

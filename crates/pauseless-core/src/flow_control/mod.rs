@@ -18,19 +18,19 @@ use crate::outside::{Outside, aside};
 use crate::unit::{Bytes, Rate, Span, Time};
 use outside::{BoxedDownstream, BoxedUpstream, FlowControlScheme};
 
-/// May a frame start now?
+/// Whether a frame may start now, and if not, when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Yes.
+    /// A frame may start now.
     Open,
-    /// Not before this instant, unless a signal changes that.
+    /// A frame may start at this instant, unless a signal changes that.
     At(Time),
-    /// Not before a signal says so.
+    /// No frame may start before a signal says so.
     Closed,
 }
 
 impl Gate {
-    /// Open when both are; otherwise when the first one that must open does.
+    /// Open if both gates are; otherwise this one if it is shut, else the other.
     #[must_use]
     pub fn and(self, other: Gate) -> Gate {
         match self {
@@ -40,33 +40,35 @@ impl Gate {
     }
 }
 
-/// What a downstream half tells its upstream half about one class.
+/// A message of a receiver to its sender about one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// PFC: stop for so many quanta of 512 bit times; 0 resumes.
+    /// PFC: stop for this many quanta of 512 bit times; 0 resumes.
     Pause {
         /// The `Time[class]` field of the frame.
         quanta: u16,
     },
-    /// InfiniBand link packet: what the sender of this packet has sent and what it grants.
+    /// InfiniBand link packet: the blocks that the sender of this packet has sent, and those that
+    /// it grants.
     Credit {
-        /// Blocks sent in the packet's own direction since the link came up.
+        /// The blocks sent in the packet's own direction since the link came up.
         fctbs: u32,
-        /// Credit limit granted for the opposite direction.
+        /// The credit limit granted for the opposite direction.
         fccl: u32,
     },
     /// Buffer-based GFC: the stage that the queue has entered, in the `Time[class]` field.
     Stage(u16),
-    /// Time-based GFC: free bytes of the ingress buffer when the message was made.
+    /// Time-based GFC: the free bytes of the ingress buffer when the message was made.
     Free(Bytes),
-    /// Conceptual GFC: bytes in the ingress buffer, continuously and at no cost in bandwidth.
+    /// Conceptual GFC: the bytes in the ingress buffer, reported continuously and at no cost in
+    /// bandwidth.
     Level(Bytes),
-    /// What a scheme of another crate says to itself. No frame on real wires carries it.
+    /// The private message of a scheme of another crate. No frame on real wires carries it.
     Outside([u8; 8]),
 }
 
 impl Signal {
-    /// The same with the sender's count of what it has sent, if this is a link packet.
+    /// This signal with the sender's count of blocks, if it is a link packet.
     fn counting(self, fctbs: u32) -> Signal {
         match self {
             Signal::Credit { fccl, .. } => Signal::Credit { fctbs, fccl },
@@ -75,12 +77,12 @@ impl Signal {
     }
 }
 
-/// A control frame: a signal and the class that it speaks of.
+/// A control frame: a signal and the class that it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// Whose queue it speaks of.
+    /// The class that it is about.
     pub class: Class,
-    /// What it says.
+    /// The message of the scheme, such as a PAUSE or a credit limit.
     pub signal: Signal,
 }
 
@@ -89,46 +91,47 @@ impl Control {
     pub const SIZE: Bytes = Bytes::new(64);
 }
 
-/// The egress side of a (link, class).
+/// The sender's half of a (link, class), at an egress.
 pub trait Upstream {
-    /// A signal of the other half has taken effect.
+    /// Handles a signal of the receiver that takes effect now.
     fn on_signal(&mut self, now: Time, signal: Signal);
-    /// A frame of `size` bytes starts.
-    fn on_transmit(&mut self, now: Time, size: Bytes);
+    /// Accounts for a frame of `size` bytes that starts now.
+    fn on_transmit(&mut self, _now: Time, _size: Bytes) {}
     /// Whether a frame of `size` bytes may start.
     fn gate(&self, now: Time, size: Bytes) -> Gate;
-    /// Whether the other half has stopped this one from sending a frame of `size` bytes.
-    /// A half that only waits for its own pace is not stopped: the deadlock detector looks at queues
-    /// that are stopped, and at no others.
+    /// Whether the receiver has stopped this sender from sending a frame of `size` bytes. A sender
+    /// that only waits for its own pace is not stopped: the deadlock detector considers only queues
+    /// that are stopped.
     fn is_stopped(&self, now: Time, size: Bytes) -> bool;
-    /// The rate at which this half may send on the long run: `None` while it may not at all.
+    /// The rate at which this half may send in the long run; `None` while it may not send at all.
     fn rate(&self, now: Time) -> Option<Rate>;
     /// How many of the messages that [`Downstream::resumes`] counts have taken effect here; 0 if it
     /// counts none.
     fn resumes(&self) -> u32;
-    /// Whether sending can close the gate by itself, and for large frames earlier than for small ones,
-    /// as where credit is spent.
+    /// Whether sending can close the gate by itself, and for large frames earlier than for small
+    /// ones, as where credits are spent.
     fn spends_credit(&self) -> bool {
         false
     }
-    /// Completes a signal that the downstream half of the same port is about to send with what only
-    /// this half knows: an InfiniBand link packet tells both what was sent and what is granted.
+    /// Adds to a signal that the receiver's half of the same port is about to send what only this
+    /// half knows: an InfiniBand link packet carries both the blocks sent and the limit granted.
     fn complete(&self, signal: Signal) -> Signal {
         signal
     }
 }
 
-/// The ingress side of a (link, class).
+/// The receiver's half of a (link, class), at an ingress.
 pub trait Downstream {
-    /// A packet charged with `size` bytes was added; `held` counts it already.
+    /// Accounts for a packet charged with `size` bytes, which `held` includes already.
     fn on_enqueue(&mut self, now: Time, size: Bytes, held: Bytes);
-    /// A packet charged with `size` bytes has left; `held` no longer counts it.
+    /// Accounts for the departure of a packet charged with `size` bytes, which `held` no longer
+    /// includes.
     fn on_dequeue(&mut self, now: Time, size: Bytes, held: Bytes);
     /// Whether [`Downstream::poll_signal`] would return something.
     fn has_signal(&self, now: Time) -> bool;
-    /// The newest thing to say. Signals that were overtaken before they could leave are not sent.
+    /// The newest message. Messages that were overtaken before they could leave are not sent.
     fn poll_signal(&mut self, now: Time) -> Option<Signal>;
-    /// When to ask again although nothing was enqueued or dequeued.
+    /// When to ask again if nothing is enqueued or dequeued.
     fn poll_timeout(&self) -> Option<Time>;
     /// Whether the upstream half, blocked now with a head frame of `head` bytes, stays blocked
     /// for ever if `kept` bytes of this buffer never leave and everything else does.
@@ -137,24 +140,24 @@ pub trait Downstream {
     /// the sender would stay blocked, deadlocks are missed; where it is `true` although the sender would
     /// be let go on, deadlocks are reported that are none. With more bytes kept it must not turn false.
     fn keeps_blocked(&self, kept: Bytes, head: Bytes) -> bool;
-    /// How often this half has told its peer to go on after it told it to stop; 0 for schemes in which
-    /// every message says all anew, so that [`Downstream::keeps_blocked`] need not know what is on its
+    /// How often this half has resumed its peer after stopping it; 0 for schemes in which every
+    /// message is complete in itself, so that [`Downstream::keeps_blocked`] need not know what is on its
     /// way.
     ///
     /// The deadlock detector compares it with what the peer has heard, which is never more: a message
     /// that was lost is missing there for good. While they differ, a message that opens the gate is on
     /// its way and the peer is not blocked.
     fn resumes(&self) -> u32;
-    /// When it did so last; [`Time::ZERO`] if never.
+    /// When it last did so; [`Time::ZERO`] if never.
     fn resumed_at(&self) -> Time;
-    /// A signal has arrived that is for the upstream half of the same port, where it takes effect later:
-    /// what it says about the peer itself, as its count of what it has sent, holds from now on, in the
-    /// order of the wire. See [`Upstream::complete`].
+    /// Handles a signal that has arrived for the sender's half of the same port, where it takes
+    /// effect later. What it says about the peer itself, such as its count of blocks, holds from
+    /// now on, in the order of the wire. See [`Upstream::complete`].
     fn on_peer_signal(&mut self, signal: Signal) {
         let _ = signal;
     }
-    /// A packet charged with `size` bytes has arrived and was dropped on purpose, before it took any
-    /// buffer: what its sender has spent on it can be spent again.
+    /// Accounts for a packet charged with `size` bytes that was dropped on purpose before it took
+    /// any buffer: its sender gets the credits back.
     fn on_discard(&mut self, size: Bytes) {
         let _ = size;
     }
@@ -165,64 +168,64 @@ pub trait Downstream {
 pub enum FlowControl {
     /// Nothing holds the sender back; a full buffer drops.
     None,
-    /// IEEE 802.1Qbb.
+    /// PFC, IEEE 802.1Qbb; see [`pfc`].
     Pfc(pfc::Config),
-    /// InfiniBand credits.
+    /// CBFC, InfiniBand's credits; see [`cbfc`].
     Cbfc(cbfc::Config),
-    /// GFC with a message on every stage crossing.
+    /// Buffer-based GFC, with a message at every stage crossing; see [`gfc`].
     GfcBuffer(gfc::BufferConfig),
-    /// GFC with a message every period.
+    /// Time-based GFC, with a message every period; see [`gfc`].
     GfcTime(gfc::TimeConfig),
-    /// GFC with continuous feedback.
+    /// Conceptual GFC, with continuous feedback; see [`gfc`].
     GfcConceptual(gfc::ConceptualConfig),
     /// A scheme of another crate.
     Outside(Outside<dyn FlowControlScheme>),
 }
 
-/// Any upstream half, dispatched by `match`.
+/// Any sender's half, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyUpstream {
-    /// Never held back.
+    /// A sender that nothing holds back.
     None {
-        /// The link's rate.
+        /// The rate of the link.
         line: Rate,
     },
-    /// See [`pfc`].
+    /// The sender's half of PFC, which obeys PAUSE frames.
     Pfc(pfc::PfcUpstream),
-    /// See [`cbfc`].
+    /// The sender's half of CBFC, which spends credits.
     Cbfc(cbfc::CbfcUpstream),
-    /// See [`gfc`]. Boxed, so that ports without a rate limiter stay small.
+    /// The sender's half of GFC, boxed so that ports without a rate limiter stay small.
     Gfc(Box<gfc::GfcUpstream>),
-    /// That of an outside scheme.
+    /// The sender's half of an outside scheme.
     Outside(Box<dyn BoxedUpstream>),
 }
 
-/// Any downstream half, dispatched by `match`.
+/// Any receiver's half, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyDownstream {
-    /// Says nothing.
+    /// A receiver that sends no messages.
     None,
-    /// See [`pfc`].
+    /// The receiver's half of PFC, which sends PAUSE frames.
     Pfc(pfc::PfcDownstream),
-    /// See [`cbfc`].
+    /// The receiver's half of CBFC, which grants credits.
     Cbfc(cbfc::CbfcDownstream),
-    /// See [`gfc`].
+    /// The receiver's half of buffer-based GFC.
     GfcBuffer(gfc::BufferDownstream),
-    /// See [`gfc`].
+    /// The receiver's half of time-based GFC.
     GfcTime(gfc::TimeDownstream),
-    /// See [`gfc`].
+    /// The receiver's half of conceptual GFC.
     GfcConceptual(gfc::ConceptualDownstream),
-    /// That of an outside scheme.
+    /// The receiver's half of an outside scheme.
     Outside(Box<dyn BoxedDownstream>),
 }
 
 impl FlowControl {
-    /// A scheme of another crate, with parameters that stay in memory from now on: see [`Outside`].
+    /// A scheme of another crate, whose parameters stay in memory for good: see [`Outside`].
     pub fn outside(scheme: impl FlowControlScheme) -> FlowControl {
         FlowControl::Outside(Outside::leak(Box::new(scheme)))
     }
 
-    /// The upstream half for a link of rate `line` whose far end is configured like this.
+    /// The sender's half for a link of rate `line` whose far end is configured like this.
     pub fn upstream(&self, line: Rate) -> AnyUpstream {
         match self {
             FlowControl::None => AnyUpstream::None { line },
@@ -241,8 +244,8 @@ impl FlowControl {
         }
     }
 
-    /// The downstream half for the receiving end of a link of rate `line`.
-    /// Periodic schemes send their first message after `phase`.
+    /// The receiver's half for a link of rate `line`. Periodic schemes send their first message
+    /// after `phase`.
     pub fn downstream(&self, line: Rate, phase: Span) -> AnyDownstream {
         match self {
             FlowControl::None => AnyDownstream::None,
@@ -263,7 +266,7 @@ impl FlowControl {
         }
     }
 
-    /// The period of its messages, for schemes that have one.
+    /// The period of its messages; `None` for schemes without one.
     pub fn period(&self) -> Option<Span> {
         match self {
             FlowControl::Cbfc(config) => Some(config.period),
@@ -273,7 +276,7 @@ impl FlowControl {
         }
     }
 
-    /// The buffer is counted in multiples of this: credits in whole blocks, all else in bytes.
+    /// The unit in which the buffer is counted: blocks for credits, one byte for everything else.
     pub fn cell(&self) -> Bytes {
         match self {
             FlowControl::Cbfc(_) => cbfc::BLOCK,
@@ -282,7 +285,7 @@ impl FlowControl {
         }
     }
 
-    /// What a frame of `size` bytes takes of the buffer.
+    /// The bytes that a frame of `size` bytes takes of the buffer.
     pub fn charge(&self, size: Bytes) -> Bytes {
         Bytes::new(size.get().next_multiple_of(self.cell().get()))
     }
@@ -306,85 +309,53 @@ impl FlowControl {
     }
 }
 
+macro_rules! each_upstream {
+    ($self:expr, $half:ident => $call:expr, $line:pat => $none:expr) => {
+        match $self {
+            AnyUpstream::None { line: $line } => $none,
+            AnyUpstream::Pfc($half) => $call,
+            AnyUpstream::Cbfc($half) => $call,
+            AnyUpstream::Gfc($half) => $call,
+            AnyUpstream::Outside($half) => aside(move || $call),
+        }
+    };
+}
+
 impl Upstream for AnyUpstream {
     fn on_signal(&mut self, now: Time, signal: Signal) {
-        match self {
-            AnyUpstream::None { .. } => {}
-            AnyUpstream::Pfc(half) => half.on_signal(now, signal),
-            AnyUpstream::Cbfc(half) => half.on_signal(now, signal),
-            AnyUpstream::Gfc(half) => half.on_signal(now, signal),
-            AnyUpstream::Outside(half) => aside(move || half.on_signal(now, signal)),
-        }
+        each_upstream!(self, half => half.on_signal(now, signal), _ => ());
     }
 
     #[inline]
     fn on_transmit(&mut self, now: Time, size: Bytes) {
-        match self {
-            AnyUpstream::None { .. } | AnyUpstream::Pfc(_) => {}
-            AnyUpstream::Cbfc(half) => half.on_transmit(now, size),
-            AnyUpstream::Gfc(half) => half.on_transmit(now, size),
-            AnyUpstream::Outside(half) => aside(move || half.on_transmit(now, size)),
-        }
+        each_upstream!(self, half => half.on_transmit(now, size), _ => ());
     }
 
     #[inline]
     fn gate(&self, now: Time, size: Bytes) -> Gate {
-        match self {
-            AnyUpstream::None { .. } => Gate::Open,
-            AnyUpstream::Pfc(half) => half.gate(now, size),
-            AnyUpstream::Cbfc(half) => half.gate(now, size),
-            AnyUpstream::Gfc(half) => half.gate(now, size),
-            AnyUpstream::Outside(half) => aside(move || half.gate(now, size)),
-        }
+        each_upstream!(self, half => half.gate(now, size), _ => Gate::Open)
     }
 
     #[inline]
     fn is_stopped(&self, now: Time, size: Bytes) -> bool {
-        match self {
-            AnyUpstream::None { .. } => false,
-            AnyUpstream::Pfc(half) => half.is_stopped(now, size),
-            AnyUpstream::Cbfc(half) => half.is_stopped(now, size),
-            AnyUpstream::Gfc(half) => half.is_stopped(now, size),
-            AnyUpstream::Outside(half) => aside(move || half.is_stopped(now, size)),
-        }
+        each_upstream!(self, half => half.is_stopped(now, size), _ => false)
     }
 
     fn rate(&self, now: Time) -> Option<Rate> {
-        match self {
-            AnyUpstream::None { line } => Some(*line),
-            AnyUpstream::Pfc(half) => half.rate(now),
-            AnyUpstream::Cbfc(half) => half.rate(now),
-            AnyUpstream::Gfc(half) => half.rate(now),
-            AnyUpstream::Outside(half) => aside(move || half.rate(now)),
-        }
+        each_upstream!(self, half => half.rate(now), line => Some(*line))
     }
 
     fn resumes(&self) -> u32 {
-        match self {
-            AnyUpstream::None { .. } => 0,
-            AnyUpstream::Pfc(half) => half.resumes(),
-            AnyUpstream::Cbfc(half) => half.resumes(),
-            AnyUpstream::Gfc(half) => half.resumes(),
-            AnyUpstream::Outside(half) => aside(move || half.resumes()),
-        }
+        each_upstream!(self, half => half.resumes(), _ => 0)
     }
 
     #[inline]
     fn spends_credit(&self) -> bool {
-        match self {
-            AnyUpstream::Cbfc(half) => half.spends_credit(),
-            AnyUpstream::Outside(half) => aside(move || half.spends_credit()),
-            _ => false,
-        }
+        each_upstream!(self, half => half.spends_credit(), _ => false)
     }
 
     fn complete(&self, signal: Signal) -> Signal {
-        match self {
-            AnyUpstream::None { .. } | AnyUpstream::Pfc(_) => signal,
-            AnyUpstream::Cbfc(half) => half.complete(signal),
-            AnyUpstream::Gfc(half) => half.complete(signal),
-            AnyUpstream::Outside(half) => aside(move || half.complete(signal)),
-        }
+        each_upstream!(self, half => half.complete(signal), _ => signal)
     }
 }
 
@@ -448,13 +419,14 @@ impl Downstream for AnyDownstream {
 }
 
 impl AnyDownstream {
-    /// Whether a message that lets `peer` go on may still be on its way to it. What was said before
-    /// `settled` has been heard or is lost; [`Time::ZERO`] where nothing is ever lost.
+    /// Whether a message that resumes `peer` may still be on its way. Messages sent before
+    /// `settled` have arrived or were lost; [`Time::ZERO`] where none is ever lost.
     pub fn is_resume_on_its_way(&self, peer: &AnyUpstream, settled: Time) -> bool {
         peer.resumes() != self.resumes() && self.resumed_at() >= settled
     }
 
-    /// A shared memory has decided; only PFC obeys, see [`pfc::Config::commanded`].
+    /// Takes over the decision of a shared memory; only PFC follows it, see
+    /// [`pfc::Config::commanded`].
     pub fn set_pausing(&mut self, is_pausing: bool) {
         if let AnyDownstream::Pfc(half) = self {
             half.set_pausing(is_pausing);
@@ -462,7 +434,7 @@ impl AnyDownstream {
     }
 }
 
-// A boxed half costs ports without one nothing, neither time nor room.
+// Ports without a boxed half pay for it neither in time nor in memory.
 const _: () = assert!(size_of::<AnyUpstream>() == 32);
 const _: () = assert!(size_of::<AnyDownstream>() == 64);
 const _: () = assert!(size_of::<Signal>() == 16);

@@ -42,7 +42,7 @@
 //!     }
 //!
 //!     fn downstream(&self, _line: Rate, _phase: Span) -> Box<dyn BoxedDownstream> {
-//!         Box::new(Receiver { window: self.0, freed: 0, told: 0 })
+//!         Box::new(Receiver { window: self.0, freed: 0, announced: 0 })
 //!     }
 //! }
 //!
@@ -96,7 +96,7 @@
 //! struct Receiver {
 //!     window: Bytes,
 //!     freed: u64,
-//!     told: u64,
+//!     announced: u64,
 //! }
 //!
 //! impl Downstream for Receiver {
@@ -107,12 +107,12 @@
 //!     }
 //!
 //!     fn has_signal(&self, _now: Time) -> bool {
-//!         self.freed != self.told
+//!         self.freed != self.announced
 //!     }
 //!
 //!     fn poll_signal(&mut self, now: Time) -> Option<Signal> {
 //!         self.has_signal(now).then(|| {
-//!             self.told = self.freed;
+//!             self.announced = self.freed;
 //!             Signal::Outside(self.freed.to_be_bytes())
 //!         })
 //!     }
@@ -167,23 +167,23 @@ pub trait FlowControlScheme: Parameters {
     /// gate must be open until a signal, or its own sending, closes it.
     fn upstream(&self, line: Rate) -> Box<dyn BoxedUpstream>;
 
-    /// The half at the receiving end of a link of rate `line`. If it speaks at intervals, its first
-    /// message leaves after `phase`, so that not all links speak at once.
+    /// The half at the receiving end of a link of rate `line`. If it sends periodically, its first
+    /// message leaves after `phase`, so that not all links send at once.
     fn downstream(&self, line: Rate, phase: Span) -> Box<dyn BoxedDownstream>;
 
-    /// The time between two messages of a half that speaks at intervals: `phase` is a random part of it.
+    /// The time between two messages of a half that sends periodically: `phase` is a random part of
+    /// it.
     fn period(&self) -> Option<Span> {
         None
     }
 
-    /// The buffer is counted in multiples of this: [`Downstream`] and the buffer's size are in whole
-    /// cells, [`Upstream`] is told frame bytes. Not more than 4 GB.
+    /// The unit in which the buffer is counted: [`Downstream`] and the buffer's size are in whole
+    /// cells, [`Upstream`] gets frame bytes. At most 4 GB.
     fn cell(&self) -> Bytes {
         Bytes::new(1)
     }
 
-    /// Refuses parameters that do not keep the promise to lose nothing on the link and with the buffer
-    /// of `derivation`.
+    /// Refuses parameters that could lose packets on the link and with the buffer of `derivation`.
     fn check(&self, derivation: &Derivation) -> Result<(), Violation> {
         let _ = derivation;
         Ok(())

@@ -30,22 +30,22 @@ use crate::unit::{Bytes, Rate, Span, Time};
 /// Thresholds of one (ingress port, class).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Pause the sender when more than this is held.
+    /// The sender is paused when more than this is held.
     pub xoff: Bytes,
-    /// Let it go on when less than this is held.
+    /// The sender is resumed when less than this is held.
     pub xon: Bytes,
-    /// The pause time that is asked for, in quanta; [`UNTIL_RESUMED`] for one that never runs out and
-    /// is not repeated, as in public simulators.
+    /// The pause time of a PAUSE, in quanta; [`UNTIL_RESUMED`] for pauses that never expire and are
+    /// not refreshed, as in public simulators.
     pub quanta: u16,
 }
 
 impl Config {
-    /// No thresholds of its own: a shared memory says when to pause, see [`crate::memory`].
+    /// Parameters without thresholds: a shared memory decides when to pause, see [`crate::memory`].
     pub const fn commanded(quanta: u16) -> Config {
         Config { xoff: Bytes::MAX, xon: Bytes::ZERO, quanta }
     }
 
-    /// Whether a shared memory says when to pause.
+    /// Whether a shared memory decides when to pause.
     pub fn is_commanded(&self) -> bool {
         *self == Config::commanded(self.quanta)
     }
@@ -60,15 +60,15 @@ pub fn pause_span(quanta: u16, line: Rate) -> Span {
     line.tx_span(QUANTUM * u64::from(quanta))
 }
 
-/// The half that pauses.
+/// The receiver's half, which sends PAUSE and RESUME.
 #[derive(Clone, Debug)]
 pub struct PfcDownstream {
     xoff: Bytes,
     xon: Bytes,
     quanta: u16,
     pausing: bool,
-    /// What the peer was told last.
-    told: bool,
+    /// Whether the last message to the sender was a PAUSE.
+    announced: bool,
     refresh: Span,
     refresh_at: Time,
     resumes: u32,
@@ -76,7 +76,7 @@ pub struct PfcDownstream {
 }
 
 impl PfcDownstream {
-    /// A half that has not paused anybody yet.
+    /// The half of an empty buffer, which has paused nobody.
     pub fn new(config: &Config, line: Rate) -> PfcDownstream {
         PfcDownstream {
             xoff: config.xoff,
@@ -86,8 +86,8 @@ impl PfcDownstream {
                 quanta => quanta,
             },
             pausing: false,
-            told: false,
-            // Customary: the next PAUSE arrives well before the last one has expired.
+            announced: false,
+            // The refresh arrives well before the last PAUSE expires.
             refresh: match config.quanta {
                 UNTIL_RESUMED => Span::MAX,
                 quanta => pause_span(quanta, line) / 2,
@@ -100,7 +100,7 @@ impl PfcDownstream {
 }
 
 impl PfcDownstream {
-    /// Pauses or resumes by somebody else's decision.
+    /// Pauses or resumes as a shared memory has decided.
     pub fn set_pausing(&mut self, is_pausing: bool) {
         self.pausing = is_pausing;
     }
@@ -124,18 +124,18 @@ impl Downstream for PfcDownstream {
 
     #[inline]
     fn has_signal(&self, now: Time) -> bool {
-        self.pausing != self.told || now >= self.refresh_at
+        self.pausing != self.announced || now >= self.refresh_at
     }
 
     fn poll_signal(&mut self, now: Time) -> Option<Signal> {
         if !self.has_signal(now) {
             return None;
         }
-        if self.told && !self.pausing {
+        if self.announced && !self.pausing {
             self.resumes = self.resumes.wrapping_add(1);
             self.resumed_at = now;
         }
-        self.told = self.pausing;
+        self.announced = self.pausing;
         if self.pausing {
             self.refresh_at = now.saturating_add(self.refresh);
             return Some(Signal::Pause { quanta: self.quanta });
@@ -149,7 +149,7 @@ impl Downstream for PfcDownstream {
     }
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
-        self.pausing && self.told && kept >= self.xon
+        self.pausing && self.announced && kept >= self.xon
     }
 
     fn resumes(&self) -> u32 {
@@ -161,25 +161,25 @@ impl Downstream for PfcDownstream {
     }
 }
 
-/// The half that is paused.
+/// The sender's half, which is paused.
 #[derive(Clone, Debug)]
 pub struct PfcUpstream {
     line: Rate,
     until: Time,
     resumes: u32,
-    /// Whether the last that was heard was a PAUSE, run out or not.
-    is_told: bool,
-    /// Whether pauses run out.
+    /// Whether the last frame that arrived was a PAUSE, expired or not.
+    is_last_pause: bool,
+    /// Whether pauses expire by themselves.
     expires: bool,
 }
 
 impl PfcUpstream {
-    /// A half that nobody has paused.
+    /// The half of a sender that is not paused.
     pub fn new(line: Rate) -> PfcUpstream {
-        PfcUpstream { line, until: Time::ZERO, resumes: 0, is_told: false, expires: true }
+        PfcUpstream { line, until: Time::ZERO, resumes: 0, is_last_pause: false, expires: true }
     }
 
-    /// The same for what a far end with `config` says.
+    /// The half of a sender whose far end is configured with `config`.
     pub fn facing(config: &Config, line: Rate) -> PfcUpstream {
         PfcUpstream { expires: config.quanta != UNTIL_RESUMED, ..PfcUpstream::new(line) }
     }
@@ -190,11 +190,11 @@ impl Upstream for PfcUpstream {
         let Signal::Pause { quanta } = signal else {
             return;
         };
-        if quanta == 0 && self.is_told {
+        if quanta == 0 && self.is_last_pause {
             self.resumes = self.resumes.wrapping_add(1);
         }
-        self.is_told = quanta > 0;
-        // The new time overwrites what is left of the old one; it never adds to it.
+        self.is_last_pause = quanta > 0;
+        // The new pause time replaces what is left of the old one.
         //= 802.1Q-2022 36.1.3 timer
         self.until = if quanta > 0 && !self.expires {
             Time::MAX
@@ -202,8 +202,6 @@ impl Upstream for PfcUpstream {
             now + pause_span(quanta, self.line)
         };
     }
-
-    fn on_transmit(&mut self, _now: Time, _size: Bytes) {}
 
     #[inline]
     fn gate(&self, now: Time, _size: Bytes) -> Gate {
@@ -225,17 +223,18 @@ impl Upstream for PfcUpstream {
         (now >= self.until).then_some(self.line)
     }
 
-    /// How many resumes were heard, each after a PAUSE: one that comes twice counts once, and one whose
+    /// The number of RESUMEs that each came after a PAUSE: a duplicate counts once, and one whose
     /// PAUSE was lost does not count.
     fn resumes(&self) -> u32 {
         self.resumes
     }
 }
 
-/// The pause time of a configuration whose pauses end by a resume alone.
+/// The pause time of pauses that only a RESUME ends.
 pub const UNTIL_RESUMED: u16 = 0;
 
-/// The pause time that means "until further notice": refreshed at half its length.
+/// The longest pause time, which stands for "until further notice" and is refreshed at half its
+/// length.
 pub const QUANTA_MAX: u16 = u16::MAX;
 
 /// XON lies two frames below XOFF unless the scenario says otherwise.

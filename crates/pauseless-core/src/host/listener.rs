@@ -6,18 +6,18 @@ use crate::id::{Class, FlowId};
 use crate::transport::{GoBackN, Recovery, Transport, packet_count, sequence_of};
 use crate::unit::{Bytes, Span, Time};
 
-/// A flow whose source is to be told about its packets.
+/// A flow at its target, which sends feedback about its packets to the source.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// Which flow.
+    /// The flow that arrives here.
     pub flow: FlowId,
-    /// The class in which its source is told.
+    /// The class of the feedback packets.
     pub class: Class,
-    /// Every so many packets are acknowledged; 0 for none.
+    /// Every how many packets an acknowledgement is sent; 0 for never.
     pub ack_every: u32,
-    /// What congestion control makes of them.
+    /// The congestion control's part at the target.
     pub point: AnyNotificationPoint,
-    /// How the flow is carried.
+    /// How losses are recovered and when the flow is finished.
     pub transport: Transport,
     /// Frame bytes of the whole flow; [`Bytes::MAX`] for one without end.
     pub size: Bytes,
@@ -26,8 +26,9 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// What the source of a flow is told again that is complete, if it may not know that yet.
-    pub fn farewell(&self) -> Option<Feedback> {
+    /// The acknowledgement to repeat for a completed flow, in case the source never received it;
+    /// `None` without a retransmission timeout.
+    pub fn last_ack(&self) -> Option<Feedback> {
         let Recovery::GoBackN(config) = self.transport.recovery else {
             return None;
         };
@@ -47,31 +48,32 @@ impl Listener {
 /// What became of a packet at its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Whether it is part of the flow now; if not, it came twice or too early.
+    /// Whether it was accepted; if not, it is a duplicate or a packet before it is missing.
     pub is_new: bool,
-    /// Whether what it has collected goes back to its source.
+    /// Whether its telemetry goes back to the source with an acknowledgement.
     pub is_echoed: bool,
 }
 
-/// A flow that is being listened to.
+/// A flow that is being received.
 #[derive(Clone, Debug)]
 pub(super) struct Listening {
     listener: Listener,
     /// Packets since the last acknowledgement.
     unacknowledged: u32,
-    /// Frame bytes that are part of the flow.
+    /// Frame bytes that were accepted.
     received: Bytes,
-    /// Go-back-N: the packet that comes next.
+    /// Go-back-N: the number of the packet that comes next.
     expected: Sequence,
-    /// Go-back-N: which packet was asked for, and before when it is not asked for again.
+    /// Go-back-N: the packet that the last NACK asked for, and the earliest instant of another NACK
+    /// for it.
     asked: Option<(Sequence, Time)>,
-    /// The earliest timer that is pending for the notification point.
+    /// The earliest pending timer of the notification point.
     armed: Time,
 }
 
-/// What a target makes of a packet.
-pub(super) struct Heard {
-    /// What to tell its source at once.
+/// The effect of a packet at its target.
+pub(super) struct Effect {
+    /// The feedback to send to the source at once.
     pub feedback: [Option<Feedback>; 2],
     pub is_new: bool,
 }
@@ -96,8 +98,8 @@ impl Listening {
         self.listener.class
     }
 
-    /// A packet has arrived.
-    pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> Heard {
+    /// Handles a packet of the flow.
+    pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> Effect {
         let point = self.listener.point.on_packet(now, packet);
         let (is_new, answer) = match self.listener.transport.recovery {
             Recovery::GoBackN(config) if packet.sequence != self.expected => {
@@ -105,10 +107,10 @@ impl Listening {
             }
             _ => (true, self.take(packet)),
         };
-        Heard { feedback: [answer, point], is_new }
+        Effect { feedback: [answer, point], is_new }
     }
 
-    /// A packet is the next one, or anyone will do.
+    /// Accepts a packet: the expected one, or any one where nothing is recovered.
     fn take(&mut self, packet: Received) -> Option<Feedback> {
         let Listener { ack_every, transport, size, .. } = self.listener;
         self.expected = packet.sequence.next();
@@ -117,8 +119,8 @@ impl Listening {
         if transport.awaits() {
             self.received += packet.size;
             let is_whole = self.received == size;
-            // To acknowledge the last packet is to say that all have come. Numbers come again in a
-            // flow that is long enough, so they tell only where not much is left.
+            // Acknowledging the last packet means that all have arrived. Numbers repeat in a long
+            // flow, so the number of the last packet identifies it only near the end.
             let left = size.saturating_sub(self.received);
             let is_late = left.get() < self.listener.packet.get() << (Sequence::BITS - 1);
             let is_hollow = !is_whole && is_late && packet.sequence == self.listener.last();
@@ -134,11 +136,12 @@ impl Listening {
         })
     }
 
-    /// A packet is not the one that comes next.
+    /// Handles a packet that is not the expected one.
     fn refuse(&mut self, now: Time, packet: Received, config: GoBackN) -> Option<Feedback> {
         let Received { is_marked, echo, .. } = packet;
         if !packet.sequence.is_from(self.expected) {
-            // It has been here before. Its source has missed that only if it had to wait for long.
+            // A duplicate: its source resends what was accepted only if an acknowledgement came
+            // late or was lost, which it notices by a timeout.
             let sequence = self.expected.previous();
             return (config.timeout != Span::MAX).then_some(Feedback::Ack {
                 sequence,
@@ -155,7 +158,7 @@ impl Listening {
         Some(Feedback::Nack { expected: self.expected, is_marked, echo })
     }
 
-    /// A timer has come that was set for `due`; nothing happens if it was replaced by another.
+    /// Handles a timer that was set for `due`; nothing happens if another timer has replaced it.
     pub(super) fn handle_timeout(&mut self, now: Time, due: Time) -> Option<Feedback> {
         if due != self.armed {
             return None;
@@ -168,7 +171,7 @@ impl Listening {
         }
     }
 
-    /// When a timer has to be set that is earlier than the one that is pending.
+    /// The instant for which a new timer must be set, if it is earlier than the pending one.
     pub(super) fn poll_armed(&mut self) -> Option<Time> {
         let due = self.listener.point.poll_timeout();
         (due < self.armed).then(|| {

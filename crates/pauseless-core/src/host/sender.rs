@@ -8,17 +8,18 @@ use crate::id::{Class, FlowId};
 use crate::transport::{Pacing, Recovery, Transport, Window, packet_count, sequence_of};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// A flow's own rhythm: it sends for a while, is silent for a while, and so on from its start.
+/// The on-off pattern of a flow: it sends for a while, pauses for a while, and so on from its
+/// start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duty {
-    /// How long it sends.
+    /// How long the flow sends at a time.
     pub on: Span,
-    /// How long it is silent.
+    /// How long the flow is silent in between.
     pub off: Span,
 }
 
 impl Duty {
-    /// Never silent.
+    /// A flow that is never silent.
     pub const ALWAYS: Duty = Duty { on: Span::MAX, off: Span::ZERO };
 
     /// Whether a flow that started at `start` is silent at `now`, and until when.
@@ -39,49 +40,50 @@ impl Duty {
 /// A flow that a host sends.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    /// Whose packets these are.
+    /// The flow that the packets belong to.
     pub flow: FlowId,
-    /// The class that they travel in.
+    /// The class of its packets.
     pub class: Class,
     /// Frame bytes of a full packet.
     pub packet: Bytes,
-    /// The pace: frames start no closer together than this rate allows.
+    /// The pace of the flow: frames start no closer together than this rate allows.
     pub pace: Rate,
-    /// Frame bytes to be sent; [`Bytes::MAX`] for a flow without end.
+    /// Frame bytes to send; [`Bytes::MAX`] for a flow without end.
     pub size: Bytes,
-    /// The first frame starts no earlier.
+    /// The earliest start of the first frame.
     pub start: Time,
     /// No frame starts at or after this instant.
     pub stop: Time,
-    /// When it is silent by itself.
+    /// The on-off pattern of the application.
     pub duty: Duty,
-    /// What congestion control makes of it.
+    /// The congestion control's part at the source.
     pub control: AnyReactionPoint,
-    /// How it is carried.
+    /// How the flow is paced and how losses are recovered.
     pub transport: Transport,
-    /// At most about so many bytes are unacknowledged, if [`Transport::window`] says so.
+    /// The most bytes that may be unacknowledged, rounded up to a packet, where
+    /// [`Transport::window`] sets a limit.
     pub window: Bytes,
 }
 
-/// A flow that has started.
+/// A flow that has started and is not complete.
 #[derive(Clone, Debug)]
 pub(super) struct Sending {
     sender: Sender,
-    /// The lower of the pace and what the reaction point allows.
+    /// The lower one of the pace and the rate of the reaction point.
     rate: Rate,
     left: Bytes,
     next: Time,
-    /// The packet that is sent next.
+    /// The number of the packet that is sent next.
     number: u64,
-    /// Packets that are acknowledged.
+    /// How many packets are acknowledged.
     acknowledged: u64,
-    /// Packets that were sent at least once.
+    /// How many packets were sent at least once.
     reached: u64,
-    /// When what is unacknowledged is sent again; never where nobody waits for that.
+    /// When all unacknowledged packets are sent again; never without a retransmission timeout.
     resend_at: Time,
     /// Frame bytes of the packet that was sent last.
     last_size: Bytes,
-    /// The earliest timer that is pending for the reaction point or for sending again.
+    /// The earliest pending timer of the reaction point or of a retransmission.
     armed: Time,
 }
 
@@ -117,7 +119,7 @@ impl Sending {
         self.rate
     }
 
-    /// The next packet starts no earlier.
+    /// The earliest start of the next packet.
     pub(super) fn next(&self) -> Time {
         self.next
     }
@@ -127,7 +129,7 @@ impl Sending {
         self.sender.packet.min(self.left)
     }
 
-    /// Whether it has nothing to do any more.
+    /// Whether the flow is complete: everything is sent and, where that is awaited, acknowledged.
     pub(super) fn is_complete(&self) -> bool {
         if self.sender.transport.awaits() {
             self.acknowledged == packet_count(self.sender.size, self.sender.packet)
@@ -136,12 +138,12 @@ impl Sending {
         }
     }
 
-    /// Whether it has nothing to send, for now or for good.
+    /// Whether there is nothing to send unless a loss is reported.
     pub(super) fn has_sent_all(&self) -> bool {
         self.left == Bytes::ZERO
     }
 
-    /// Whether its own pace, rhythm and window let the next packet start.
+    /// Whether the pace, the on-off pattern and the window let the next packet start.
     #[inline]
     pub(super) fn gate(&self, now: Time) -> Gate {
         if self.left == Bytes::ZERO || self.is_window_full() || self.sender.stop <= now {
@@ -167,7 +169,7 @@ impl Sending {
         unacknowledged * u128::from(self.sender.packet.get()) >= window
     }
 
-    /// The next packet starts.
+    /// Accounts for a packet that starts to leave.
     pub(super) fn on_send(&mut self, now: Time, size: Bytes) -> Outgoing {
         if self.left != Bytes::MAX {
             self.left -= size;
@@ -180,7 +182,7 @@ impl Sending {
         self.sender.control.on_send(now, Sent { size, sequence });
         let span = rate.tx_span(size);
         self.next = match self.sender.transport.pacing {
-            // A frame that had to wait its turn makes up for that, but for one frame at the most.
+            // A frame that other frames have delayed catches up, but at most by one frame.
             Pacing::CatchUp => {
                 let earliest = Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
                 self.next.max(earliest) + span
@@ -195,7 +197,7 @@ impl Sending {
         Outgoing::Data { flow: self.sender.flow, sequence }
     }
 
-    /// Feedback has come, with what a packet has collected on its way.
+    /// Handles feedback, with the telemetry that the acknowledged packet has collected.
     pub(super) fn on_feedback(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
         if self.sender.transport.awaits() {
             match feedback {
@@ -211,12 +213,12 @@ impl Sending {
         self.adopt(now);
     }
 
-    /// The target has all packets before `expected`.
+    /// Handles the news that the target has all packets before `expected`.
     fn acknowledge(&mut self, now: Time, expected: Sequence) {
         let mask = (1 << Sequence::BITS) - 1;
         let known = sequence_of(self.acknowledged);
         let more = u64::from(expected.0.wrapping_sub(known.0) & mask);
-        // What is old news, or was never sent, says nothing.
+        // Old acknowledgements, and those of packets never sent, say nothing.
         if more == 0 || self.acknowledged + more > self.reached {
             return;
         }
@@ -230,7 +232,7 @@ impl Sending {
         }
     }
 
-    /// Goes on with the first packet that is not acknowledged.
+    /// Continues with the first packet that is not acknowledged.
     fn go_back(&mut self) {
         self.number = self.acknowledged;
         if self.left != Bytes::MAX {
@@ -239,7 +241,7 @@ impl Sending {
         }
     }
 
-    /// From now on something new is waited for.
+    /// Starts the retransmission timeout anew.
     fn await_again(&mut self, now: Time) {
         if let Recovery::GoBackN(config) = self.sender.transport.recovery
             && config.timeout != Span::MAX
@@ -248,7 +250,7 @@ impl Sending {
         }
     }
 
-    /// A timer has come that was set for `due`; nothing happens if it was replaced by another.
+    /// Handles a timer that was set for `due`; nothing happens if another timer has replaced it.
     pub(super) fn handle_timeout(&mut self, now: Time, due: Time) {
         if due != self.armed {
             return;
@@ -264,7 +266,7 @@ impl Sending {
         }
     }
 
-    /// When a timer has to be set that is earlier than the one that is pending.
+    /// The instant for which a new timer must be set, if it is earlier than the pending one.
     pub(super) fn poll_armed(&mut self) -> Option<Time> {
         let due = self.sender.control.poll_timeout().min(self.resend_at);
         (due < self.armed).then(|| {
@@ -273,7 +275,7 @@ impl Sending {
         })
     }
 
-    /// Takes over the rate of the reaction point.
+    /// Takes over a new rate of the reaction point.
     fn adopt(&mut self, now: Time) {
         let rate = self.sender.pace.min(self.sender.control.rate());
         if rate == self.rate {
@@ -281,8 +283,8 @@ impl Sending {
         }
         let old = core::mem::replace(&mut self.rate, rate);
         match self.sender.transport.pacing {
-            // What is left of the wait for the next packet is rescaled, lest one packet sent at a
-            // low rate delays all that follow at a high one.
+            // The rest of the wait for the next packet is rescaled, lest one packet sent at a low
+            // rate delays all that follow at a high one.
             Pacing::CatchUp => {
                 let left = self.next.saturating_since(now);
                 if left > Span::ZERO {

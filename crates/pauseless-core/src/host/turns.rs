@@ -1,4 +1,4 @@
-//! Who sends next: the flows of a host in a ring.
+//! The round robin between the flows of a host.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,17 +7,17 @@ use super::sender::{Sender, Sending};
 use crate::id::FlowId;
 use crate::unit::Time;
 
-/// All flows that a host sends, round robin. A newcomer's turn comes after everybody else's.
+/// All flows that a host sends, served round robin. A new flow is served after all others.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
-    /// Where a flow stays for as long as it lives.
+    /// The state of each flow, which stays in its slot until the flow ends.
     slots: Vec<Option<Box<Sending>>>,
     free: Vec<u32>,
-    /// The slot of every flow, in the order of their numbers.
+    /// The slot of every flow, sorted by flow id.
     places: Vec<(FlowId, u32)>,
-    /// The slots in the order of their turns.
+    /// The slots in round-robin order.
     ring: Vec<u32>,
-    /// The place in the ring whose turn it is.
+    /// The index in `ring` of the flow to serve next.
     cursor: usize,
     /// The earliest instant at which a flow stops.
     stop: Time,
@@ -68,38 +68,38 @@ impl Turns {
     #[inline]
     pub(super) fn ahead(&mut self, step: usize) -> &mut Sending {
         let slot = self.ring[self.at(step)] as usize;
-        self.slots[slot].as_deref_mut().expect("it has turns")
+        self.slots[slot].as_deref_mut().expect("a slot in the ring has a flow")
     }
 
-    /// That flow has had its turn; it goes if it is complete.
+    /// Moves the turn past that flow, and removes the flow if it is complete.
     pub(super) fn pass(&mut self, step: usize) {
         let at = self.at(step);
         self.cursor = at + 1;
         let slot = self.ring[at];
         let sending = self.slots[slot as usize].as_deref();
-        let sending = sending.expect("it has turns");
+        let sending = sending.expect("a slot in the ring has a flow");
         if sending.is_complete() {
             self.remove_at(at);
         }
     }
 
-    /// A flow goes although it is not its turn.
+    /// Removes a flow, whether it is its turn or not.
     pub(super) fn remove(&mut self, flow: FlowId) {
         let Ok(place) = self.place(flow) else {
             return;
         };
         let (_, slot) = self.places[place];
         let at = self.ring.iter().position(|other| *other == slot);
-        self.remove_at(at.expect("it has turns"));
+        self.remove_at(at.expect("a slot in the ring has a flow"));
     }
 
     fn remove_at(&mut self, at: usize) {
         let slot = self.ring.remove(at);
-        let sending = self.slots[slot as usize].take().expect("it has turns");
-        let place = self.place(sending.flow()).expect("it has a place");
+        let sending = self.slots[slot as usize].take().expect("a slot in the ring has a flow");
+        let place = self.place(sending.flow()).expect("every flow has a place");
         self.places.remove(place);
         self.free.push(slot);
-        // Whoever was next stays so.
+        // The flow that was next stays next.
         if at < self.cursor {
             self.cursor -= 1;
         }
@@ -117,15 +117,15 @@ impl Turns {
         let Turns { slots, free, ring, .. } = self;
         self.stop = Time::MAX;
         let stop = &mut self.stop;
-        // Whoever is next of those who stay has the turn.
+        // The next flow among those that remain keeps the turn.
         let cursor = self.cursor;
         let mut before = 0;
         let mut index = 0;
         ring.retain(|slot| {
             let sending = slots[*slot as usize].as_deref();
-            let sending = sending.expect("it has turns");
+            let sending = sending.expect("a slot in the ring has a flow");
             let is_early = now < sending.stop();
-            // Who has sent everything waits for the last acknowledgement.
+            // A flow that has sent everything waits for the last acknowledgement.
             let stays = is_early || sending.has_sent_all();
             if is_early {
                 *stop = sending.stop().min(*stop);

@@ -1,4 +1,4 @@
-//! What holds for a class of a port beyond its flow control: a rate limit, or a watchdog's order.
+//! What overrides the flow control of a class of a port: a rate limit, or an order of a watchdog.
 
 use alloc::boxed::Box;
 
@@ -8,19 +8,19 @@ use crate::flow_control::limiter::Limiter;
 use crate::id::Class;
 use crate::unit::{Bytes, Rate, Time};
 
-/// What an egress queue makes of its flow control.
+/// Whether an egress queue obeys its flow control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Heed {
-    /// It obeys.
+    /// It stops when the far end says so.
     #[default]
     Obey,
-    /// It sends whatever the far end says.
+    /// It sends even if the far end has stopped it.
     Deaf,
-    /// It sends nothing at all, because what waits is dropped.
+    /// It sends nothing, because its packets are dropped.
     Shut,
 }
 
-/// One element per class. Most ports have none, so it stays out of their way.
+/// One element per class. Most ports have no exceptions, so these are boxed.
 pub(super) type Exceptions = Option<Box<[Exception; Class::COUNT_MAX]>>;
 
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub(super) struct Exception {
 }
 
 impl Exception {
-    /// What the flow control's gate comes to.
+    /// The gate that results from the gate of the flow control.
     #[cold]
     pub(super) fn gate(&self, now: Time, gate: Gate) -> Gate {
         let shaped = match &self.shaper {
@@ -51,7 +51,7 @@ impl Exception {
         }
     }
 
-    /// Whether a far end that says stop is obeyed.
+    /// Whether the queue stops when the far end says so.
     #[cold]
     pub(super) fn obeys(&self) -> bool {
         self.heed == Heed::Obey
@@ -59,15 +59,15 @@ impl Exception {
 }
 
 impl Port {
-    /// Lets what leaves in `class` pass at `rate` and no faster. A queue that waits for this only
-    /// waits for its own pace: nobody has stopped it.
+    /// Limits what leaves in `class` to `rate`. A queue that waits for its limit is not stopped: it
+    /// waits for its own pace.
     pub fn limit(&mut self, class: Class, rate: Rate) {
         let mut limiter = Limiter::new(self.line, Rate::bps(1));
         limiter.assign(Time::ZERO, rate);
         self.exception(class).shaper = Some(limiter);
     }
 
-    /// Sets what the egress queue of `class` makes of its flow control.
+    /// Sets whether the egress queue of `class` obeys its flow control.
     pub fn set_heed(&mut self, class: Class, heed: Heed) {
         self.exception(class).heed = heed;
     }

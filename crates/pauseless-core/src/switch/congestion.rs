@@ -1,4 +1,4 @@
-//! The congestion points of a switch, and the packets that it sends on their behalf.
+//! The congestion points of a switch, and the notifications that it sends on their behalf.
 
 use alloc::boxed::Box;
 
@@ -15,12 +15,12 @@ use crate::unit::{Bytes, Time};
 #[repr(align(64))]
 pub(super) struct Watched {
     point: AnyCongestionPoint,
-    /// What waits, wherever it stands.
+    /// The bytes that wait for the egress in this class, in whichever FIFO.
     bytes: Bytes,
 }
 
 impl Watched {
-    /// What a point sees that does not ask whether its queue is held.
+    /// The state of the queue for a point that does not ask whether the far end holds it back.
     #[inline]
     fn state(&self, packets: u32) -> QueueState {
         QueueState { packets, bytes: self.bytes, is_held: false }
@@ -28,22 +28,25 @@ impl Watched {
 }
 
 impl<P: Copy> Switch<P> {
-    /// Bytes of all classes that wait for `egress`, for telemetry; zero without congestion points.
+    /// Bytes of all classes that wait for `egress`, as telemetry reports them; zero without
+    /// congestion points.
     pub fn counted(&self, egress: PortId) -> Bytes {
         if self.points.is_empty() {
             return Bytes::ZERO;
         }
         let first = self.queue(egress, Class(0));
         let points = self.points[first..first + self.class_count].iter();
-        points.fold(Bytes::ZERO, |sum, watched| sum + watched.bytes)
+        points.map(|watched| watched.bytes).sum()
     }
 
-    /// A packet has joined the queue of (`egress`, `class`).
+    /// Accounts for a packet that has joined the queue of (`egress`, `class`), and says whether it
+    /// is marked.
     #[inline(always)]
     pub(super) fn look_at_arrival(
         &mut self,
         now: Time,
-        (egress, class): (PortId, Class),
+        egress: PortId,
+        class: Class,
         size: Bytes,
     ) -> Joining {
         if self.points.is_empty() {
@@ -61,12 +64,14 @@ impl<P: Copy> Switch<P> {
         self.points[queue].point.on_enqueue(now, size, state)
     }
 
-    /// A packet leaves the queue of (`egress`, `class`); whether to mark it.
+    /// Accounts for a packet that leaves the queue of (`egress`, `class`); returns whether to mark
+    /// it.
     #[inline(always)]
     pub(super) fn look_at_departure(
         &mut self,
         now: Time,
-        (egress, class): (PortId, Class),
+        egress: PortId,
+        class: Class,
         size: Bytes,
     ) -> bool {
         if self.points.is_empty() {
@@ -84,8 +89,8 @@ impl<P: Copy> Switch<P> {
         self.points[queue].point.on_dequeue(now, size, state)
     }
 
-    /// Tells the congestion point of (`egress`, `class`) if the far end has ceased to hold it back:
-    /// when its signal takes effect, or when a pause that has run out is noticed.
+    /// Informs the congestion point of (`egress`, `class`) if the far end no longer holds it back:
+    /// when a signal takes effect, or when it is noticed that a pause has expired.
     #[inline(always)]
     pub(super) fn look_for_release(&mut self, now: Time, egress: PortId, class: Class) {
         if self.watches_release {
@@ -116,8 +121,8 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// The class of the packet of the switch's own that may leave `egress`, the highest first, or
-    /// when one may.
+    /// The class of the notification that may leave `egress`, the highest first, or the instant at
+    /// which one may.
     #[inline]
     pub(super) fn next_notice(&self, now: Time, egress: PortId) -> Result<Class, Time> {
         let mut wake = Time::MAX;
@@ -140,15 +145,11 @@ impl<P: Copy> Switch<P> {
         Err(wake)
     }
 
-    /// Sends the first packet of the switch's own of a class.
-    pub(super) fn send_notice(
-        &mut self,
-        now: Time,
-        (egress, class): (PortId, Class),
-    ) -> Transmit<P> {
+    /// Sends the first waiting notification of a class.
+    pub(super) fn send_notice(&mut self, now: Time, egress: PortId, class: Class) -> Transmit<P> {
         let queue = self.queue(egress, class);
         let next = self.pool.pop_front(&mut self.notices[queue]);
-        let notice = next.expect("its gate is open");
+        let notice = next.expect("next_notice has found a notification");
         let size = notice.header.size();
         self.ports[egress.index()].port.on_transmit(now, class, size);
         self.look_at_gate_for_credit(now, egress, class);
@@ -157,7 +158,7 @@ impl<P: Copy> Switch<P> {
     }
 }
 
-/// The congestion points of a switch, unless its scheme has none.
+/// The congestion points of a switch; empty if the scheme has none.
 pub(super) fn points(config: &SwitchConfig, class_count: usize) -> Box<[Watched]> {
     let ports = (0u64..).zip(&config.ports);
     let points = ports.flat_map(|(port, lanes)| {

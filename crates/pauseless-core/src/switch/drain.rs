@@ -1,19 +1,19 @@
 //! How packets leave their queues: to be sent, or to be dropped so that others can move.
 
 use super::{Discipline, Switch, Waiting};
-use crate::id::{Class, PortId};
+use crate::id::{Class, PortId, QueueId};
 use crate::unit::{Bytes, Time};
 
 /// A packet that was dropped on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped<P> {
-    /// The driver's handle.
+    /// The driver's handle of the packet.
     pub packet: P,
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
-    /// Where it had arrived.
+    /// The ingress port by which it arrived.
     pub ingress: PortId,
-    /// Where it waited.
+    /// The egress port that it waited for.
     pub egress: PortId,
     /// The class that it waited in.
     pub class: Class,
@@ -29,15 +29,14 @@ pub(super) struct Taken<P> {
 impl<P: Copy> Switch<P> {
     /// Takes a packet off its ingress counter.
     #[inline]
-    pub(super) fn release(&mut self, now: Time, from: (PortId, Class), charge: Bytes) {
-        let (ingress, class) = from;
+    pub(super) fn release(&mut self, now: Time, ingress: PortId, class: Class, charge: Bytes) {
         let arrived_at = &mut self.ports[ingress.index()].port;
         arrived_at.dequeue(now, class, charge);
         if arrived_at.is_talking() {
             self.mark_talking(ingress);
         }
         if self.sharing.is_some() {
-            self.free_memory(now, from, charge);
+            self.free_memory(now, ingress, class, charge);
         }
     }
 
@@ -52,7 +51,7 @@ impl<P: Copy> Switch<P> {
         self.head(egress, class)?;
         let Taken { slot, charge, .. } = self.take(now, egress, class);
         let (ingress, came_in) = (slot.ingress, slot.header.class());
-        self.release(now, (ingress, came_in), charge);
+        self.release(now, ingress, came_in, charge);
         if self.discipline == Discipline::InputQueued {
             self.expose_head(now, ingress, came_in);
         }
@@ -65,14 +64,14 @@ impl<P: Copy> Switch<P> {
         Some(Dropped { packet: slot.packet, size: slot.header.size(), ingress, egress, class })
     }
 
-    /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
-    /// nobody else asks the port, whose memory may be far away.
+    /// The bytes that a packet takes of its ingress buffer. Only credits count in whole blocks; for
+    /// other schemes the port, whose memory may not be in the cache, is not read.
     #[inline]
     pub(super) fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
         if self.counts_blocks { self.ports[ingress.index()].port.charge(class, size) } else { size }
     }
 
-    /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
+    /// Removes the next packet of (`egress`, `class`) from its queue, which must not be empty.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
         let queue = &mut self.ports[egress.index()].queues[class.index()];
@@ -83,12 +82,13 @@ impl<P: Copy> Switch<P> {
                 self.pop_in_turn(egress, class)
             }
         };
-        let slot = next.expect("there is a head");
+        let slot = next.expect("the queue has a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());
         let charge = self.charge(slot.ingress, came_in, size);
-        let cell = self.cell((slot.ingress, came_in), (egress, class));
+        let from = QueueId { port: slot.ingress, class: came_in };
+        let cell = self.cell(from, QueueId { port: egress, class });
         self.waiting[cell] -= charge.get() as u32;
-        let is_marked = self.look_at_departure(now, (egress, class), size);
+        let is_marked = self.look_at_departure(now, egress, class, size);
         Taken { slot, charge, is_marked: is_marked || slot.header.is_marked() }
     }
 }

@@ -1,10 +1,10 @@
-//! What a queue remembers of a packet besides its handle and its ports.
+//! The packed record of a packet in a queue, beside its handle and its ports.
 
 use crate::id::Class;
 use crate::unit::Bytes;
 
-/// The size of a packet in 20 bits, the class that it came in and the one that it leaves in behind
-/// it, and whether it was marked when it arrived: a third of a switch's memory are such slots.
+/// A packet's length in 20 bits, the classes that it arrived and leaves in, and whether it was
+/// marked on arrival. A third of a switch's memory are such slots, so it is packed into 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header(u32);
 
@@ -17,9 +17,8 @@ const _: () = assert!(Class::COUNT_MAX <= 1 << CLASS_BITS);
 
 impl Header {
     #[inline]
-    pub(super) fn new(size: Bytes, classes: (Class, Class), is_marked: bool) -> Header {
+    pub(super) fn new(size: Bytes, class: Class, leaving: Class, is_marked: bool) -> Header {
         assert!(size.get() < 1 << SIZE_BITS, "a frame is smaller than 1 MiB");
-        let (class, leaving) = classes;
         let mark = if is_marked { MARK } else { 0 };
         let classes = u32::from(leaving.0) << CLASS_BITS | u32::from(class.0);
         Header(size.get() as u32 | classes << SIZE_BITS | mark)
@@ -30,13 +29,13 @@ impl Header {
         Bytes::new(u64::from(self.0 & ((1 << SIZE_BITS) - 1)))
     }
 
-    /// The class that it came in.
+    /// The class that the packet arrived in.
     #[inline]
     pub(super) fn class(self) -> Class {
         Class((self.0 >> SIZE_BITS & CLASS_MASK) as u8)
     }
 
-    /// The class that it leaves in.
+    /// The class that the packet leaves in.
     #[inline]
     pub(super) fn leaving(self) -> Class {
         Class((self.0 >> (SIZE_BITS + CLASS_BITS) & CLASS_MASK) as u8)
@@ -56,10 +55,10 @@ mod tests {
     fn headers_keep_what_they_are_given() {
         for is_marked in [false, true] {
             for (class, leaving) in [(0, 7), (7, 0), (5, 2)] {
-                let classes = (Class(class), Class(leaving));
-                let header = Header::new(Bytes::mb(1), classes, is_marked);
+                let (class, leaving) = (Class(class), Class(leaving));
+                let header = Header::new(Bytes::mb(1), class, leaving, is_marked);
                 assert_eq!(header.size(), Bytes::mb(1));
-                assert_eq!((header.class(), header.leaving()), classes);
+                assert_eq!((header.class(), header.leaving()), (class, leaving));
                 assert_eq!(header.is_marked(), is_marked);
             }
         }

@@ -1,13 +1,13 @@
-//! Questions about a switch that change nothing: what the deadlock detector and reports ask.
+//! Read-only queries of a switch, for the deadlock detector and reports.
 
 use super::congestion::Watched;
 use super::{Discipline, Fifo, Sending, Switch, SwitchPort, Waiting};
-use crate::id::{Class, PortId};
+use crate::id::{Class, PortId, QueueId};
 use crate::memory::Memory;
 use crate::unit::{Bytes, Time};
 
 impl<P: Copy> Switch<P> {
-    /// Classes of `egress` that the far end has stopped while packets wait, a bit each.
+    /// The classes of `egress` that the far end has stopped while packets wait, a bit each.
     #[inline]
     pub fn stopped(&self, egress: PortId) -> u8 {
         let stopped = self.ports[egress.index()].stopped;
@@ -19,7 +19,7 @@ impl<P: Copy> Switch<P> {
         stopped & waiting.fold(0, |bits, (class, _)| bits | 1 << class)
     }
 
-    /// Packets that wait for (`egress`, `class`), wherever they stand.
+    /// The number of packets that wait for (`egress`, `class`), in whichever FIFO.
     pub fn backlog(&self, egress: PortId, class: Class) -> u32 {
         self.ports[egress.index()].queues[class.index()].packets
     }
@@ -37,16 +37,16 @@ impl<P: Copy> Switch<P> {
         port.is_stopped(now, class, size).then_some(size)
     }
 
-    /// Bytes on the counter of the port and class `from` that wait for the port and class `to`.
+    /// The bytes on the ingress counter `from` that wait for the egress queue `to`.
     #[inline]
-    pub fn waiting(&self, from: (PortId, Class), to: (PortId, Class)) -> Bytes {
-        if self.leaving_count == 1 && from.1 != to.1 {
+    pub fn waiting(&self, from: QueueId, to: QueueId) -> Bytes {
+        if self.leaving_count == 1 && from.class != to.class {
             return Bytes::ZERO;
         }
         Bytes::new(u64::from(self.waiting[self.cell(from, to)]))
     }
 
-    /// The classes in which packets that came in `class` may leave.
+    /// The classes in which packets that arrived in `class` may leave.
     pub fn leaving_classes(&self, class: Class) -> impl DoubleEndedIterator<Item = Class> + use<P> {
         let all = match self.leaving_count {
             1 => class.0..class.0 + 1,
@@ -58,18 +58,32 @@ impl<P: Copy> Switch<P> {
     /// Bytes of all classes that wait for `egress` as the ingress counters count them, without the
     /// frame on the wire.
     pub fn queued(&self, egress: PortId) -> Bytes {
-        let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
+        let leaving = |from: QueueId| self.leaving_classes(from.class).map(move |to| (from, to));
+        let pairs = self.all_queues().flat_map(leaving);
+        pairs.map(|(from, class)| self.waiting(from, QueueId { port: egress, class })).sum()
+    }
+
+    /// Every class of every port.
+    fn all_queues(&self) -> impl Iterator<Item = QueueId> + use<P> {
         let classes = 0..self.class_count as u8;
-        let cells = ports.flat_map(|ingress| classes.clone().map(move |class| (ingress, class)));
-        cells.fold(Bytes::ZERO, |sum, (ingress, class)| {
-            let leaving = self.leaving_classes(Class(class));
-            let waiting = leaving.map(|to| self.waiting((ingress, Class(class)), (egress, to)));
-            waiting.fold(sum, |sum, bytes| sum + bytes)
+        let ports = (0..self.ports.len() as u16).map(PortId);
+        ports.flat_map(move |port| {
+            classes.clone().map(Class).map(move |class| QueueId { port, class })
         })
     }
 
-    /// Bytes on the counter of (`ingress`, `class`) that never leave if the ports and classes in
-    /// `stuck` never send again and all others drain.
+    /// The egress queues that packets which arrived in `class` may wait in.
+    pub fn queues_after(
+        &self,
+        class: Class,
+    ) -> impl DoubleEndedIterator<Item = QueueId> + use<'_, P> {
+        let ports = (0..self.ports.len() as u16).map(PortId);
+        let queues = |port| move |class| QueueId { port, class };
+        ports.flat_map(move |port| self.leaving_classes(class).map(queues(port)))
+    }
+
+    /// The bytes on the counter of (`ingress`, `class`) that never leave if the queues in `stuck`
+    /// never send again and all others drain.
     pub fn kept(
         &self,
         ingress: PortId,
@@ -77,36 +91,31 @@ impl<P: Copy> Switch<P> {
         stuck: impl Fn(PortId, Class) -> bool,
     ) -> Bytes {
         if self.discipline != Discipline::InputQueued {
-            let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
-            let queues = ports.flat_map(|port| self.leaving_classes(class).map(move |c| (port, c)));
-            let held = queues.filter(|(port, class)| stuck(*port, *class));
-            return held.fold(Bytes::ZERO, |sum, to| sum + self.waiting((ingress, class), to));
+            let from = QueueId { port: ingress, class };
+            let held = self.queues_after(class).filter(|to| stuck(to.port, to.class));
+            return held.map(|to| self.waiting(from, to)).sum();
         }
-        // What stands behind the first packet that is stuck is stuck as well.
+        // In a FIFO, everything behind the first stuck packet is stuck as well.
         let fifo = &self.fifos[self.queue(ingress, class)];
         let behind = self
             .pool
             .iter(fifo)
             .skip_while(|waiting| !stuck(waiting.egress, waiting.header.leaving()));
-        behind.fold(Bytes::ZERO, |sum, waiting| {
-            let size = waiting.header.size();
-            sum + self.ports[ingress.index()].port.charge(class, size)
-        })
+        let port = &self.ports[ingress.index()].port;
+        behind.map(|waiting| port.charge(class, waiting.header.size())).sum()
     }
 
-    /// Calls `visit` with every packet that waits: the port and class by which it came, and those
-    /// by which it goes.
-    pub fn for_each_waiting(&self, mut visit: impl FnMut((PortId, Class), (PortId, Class), &P)) {
+    /// Calls `visit` with every packet that waits: the queue by which it came, the one by which it
+    /// goes, and its handle.
+    pub fn for_each_waiting(&self, mut visit: impl FnMut(QueueId, QueueId, &P)) {
         for waiting in self.all_fifos().flat_map(|fifo| self.pool.iter(fifo)) {
-            visit(
-                (waiting.ingress, waiting.header.class()),
-                (waiting.egress, waiting.header.leaving()),
-                &waiting.packet,
-            );
+            let from = QueueId { port: waiting.ingress, class: waiting.header.class() };
+            let to = QueueId { port: waiting.egress, class: waiting.header.leaving() };
+            visit(from, to, &waiting.packet);
         }
     }
 
-    /// Calls `visit` with every packet that waits for (`egress`, `class`), wherever it stands.
+    /// Calls `visit` with every packet that waits for (`egress`, `class`), in whichever FIFO.
     pub fn for_each_waiting_for(&self, egress: PortId, class: Class, mut visit: impl FnMut(&P)) {
         let of_one = |fifo: &Fifo, visit: &mut dyn FnMut(&P)| {
             let waiting = self.pool.iter(fifo);
@@ -126,42 +135,38 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// The egress and class that hold most of what is on the counter of (`ingress`, `class`), the
+    /// The egress queue that holds most of what is on the counter of (`ingress`, `class`), the
     /// lowest of several; `None` if nothing is.
-    pub fn holder(&self, ingress: PortId, class: Class) -> Option<(PortId, Class)> {
-        let ports = (0..self.ports.len() as u16).rev().map(PortId);
-        let classes = |port| self.leaving_classes(class).rev().map(move |c| (port, c));
-        let queues = ports.flat_map(classes);
-        let waiting = |to: &(PortId, Class)| self.waiting((ingress, class), *to);
-        let most = queues.max_by_key(waiting)?;
+    pub fn holder(&self, ingress: PortId, class: Class) -> Option<QueueId> {
+        let from = QueueId { port: ingress, class };
+        let waiting = |to: &QueueId| self.waiting(from, *to);
+        let most = self.queues_after(class).rev().max_by_key(waiting)?;
         if waiting(&most) > Bytes::ZERO {
             return Some(most);
         }
-        // All of it is on a wire.
+        // All of it is on the wire of one egress.
         let mut ports = (0..self.ports.len() as u16).map(PortId);
         ports.find_map(|egress| match self.ports[egress.index()].sending {
             Sending::Data { ingress: from, class: of, leaving, .. }
                 if (from, of) == (ingress, class) =>
             {
-                Some((egress, leaving))
+                Some(QueueId { port: egress, class: leaving })
             }
             _ => None,
         })
     }
 
-    /// Bytes that wait for (`egress`, `class`), wherever they came from.
+    /// The bytes that wait for (`egress`, `class`), from all ingresses.
     pub fn queued_in(&self, egress: PortId, class: Class) -> Bytes {
-        let ports = (0..self.ports.len() as u16).map(PortId);
-        let classes = 0..self.class_count as u8;
-        let from = ports.flat_map(|port| classes.clone().map(move |c| (port, Class(c))));
-        from.fold(Bytes::ZERO, |sum, from| sum + self.waiting(from, (egress, class)))
+        let to = QueueId { port: egress, class };
+        self.all_queues().map(|from| self.waiting(from, to)).sum()
     }
 
-    /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.
+    /// The frame bytes that wait in the switch; a frame that is being sent counts as on its wire.
     pub fn inside(&self) -> Bytes {
         let fifos = self.all_fifos().chain(&self.notices);
         let all = fifos.flat_map(|fifo| self.pool.iter(fifo));
-        all.fold(Bytes::ZERO, |sum, waiting| sum + waiting.header.size())
+        all.map(|waiting| waiting.header.size()).sum()
     }
 
     /// The FIFOs that data waits in, in the order of their numbers.

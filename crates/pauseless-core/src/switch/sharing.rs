@@ -1,4 +1,4 @@
-//! A switch whose ports share their memory: the memory decides who pauses, PFC tells them.
+//! A switch whose ports share their memory: the memory decides who is paused, PFC sends the frames.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,11 +10,11 @@ use crate::memory::{Memory, MemoryConfig};
 use crate::port::Overrun;
 use crate::unit::{Bytes, Time};
 
-/// The memory, and what is to be done about it.
+/// The shared memory, and the ports that it has resumed.
 #[derive(Clone, Debug)]
 pub(super) struct Sharing {
     memory: Memory,
-    /// Ports that have somebody to resume: one departure can let all of them go on.
+    /// The ports that have a RESUME to send: one departure can resume several.
     resumed: Vec<PortId>,
 }
 
@@ -52,14 +52,15 @@ impl<P: Copy> Switch<P> {
         self.sharing.as_ref().map(|sharing| &sharing.memory)
     }
 
-    /// Counts an arrival, or refuses it; pauses its sender if that is due.
+    /// Counts an arriving packet, or refuses it; pauses its sender if that is due.
     pub(super) fn charge_memory(
         &mut self,
         now: Time,
-        (ingress, class): (PortId, Class),
+        ingress: PortId,
+        class: Class,
         charge: Bytes,
     ) -> Result<(), Overrun> {
-        let sharing = self.sharing.as_mut().expect("asked by the caller");
+        let sharing = self.sharing.as_mut().expect("only called if ports share their memory");
         if sharing.memory.charge(ingress, class, charge)? {
             let port = &mut self.ports[ingress.index()].port;
             port.set_pausing(now, class, true);
@@ -67,19 +68,15 @@ impl<P: Copy> Switch<P> {
         Ok(())
     }
 
-    /// Counts a departure, and lets go on whoever may now.
-    pub(super) fn free_memory(
-        &mut self,
-        now: Time,
-        (ingress, class): (PortId, Class),
-        charge: Bytes,
-    ) {
-        let sharing = self.sharing.as_mut().expect("asked by the caller");
+    /// Counts a departing packet, and resumes the senders that may send again.
+    pub(super) fn free_memory(&mut self, now: Time, ingress: PortId, class: Class, charge: Bytes) {
+        let sharing = self.sharing.as_mut().expect("only called if ports share their memory");
         sharing.memory.release(ingress, class, charge);
         while let Some((ingress, class)) = sharing.memory.next_resumed() {
             let state = &mut self.ports[ingress.index()];
             state.port.set_pausing(now, class, false);
-            // A port that is sending is asked when it has done, unless it speaks beside its wire.
+            // A port that is sending is polled when its frame has left, unless its messages do not
+            // need the wire.
             let is_free = matches!(state.sending, Sending::Nothing) || state.port.is_out_of_band();
             if is_free && !sharing.resumed.contains(&ingress) {
                 sharing.resumed.push(ingress);
@@ -91,12 +88,13 @@ impl<P: Copy> Switch<P> {
     /// send again, all others drain, and `in_flight` more bytes are on their way to it.
     pub fn keeps_paused(
         &self,
-        (ingress, class): (PortId, Class),
+        ingress: PortId,
+        class: Class,
         in_flight: Bytes,
         stuck: impl Fn(PortId, Class) -> bool,
     ) -> bool {
-        let memory = self.memory().expect("asked of a shared memory");
+        let memory = self.memory().expect("only called if ports share their memory");
         let kept = |ingress, class| self.kept(ingress, class, &stuck);
-        memory.keeps_paused((ingress, class), in_flight, kept)
+        memory.keeps_paused(ingress, class, in_flight, kept)
     }
 }

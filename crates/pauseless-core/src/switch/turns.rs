@@ -1,15 +1,16 @@
-//! The FIFOs of ingresses, which an egress serves in turn: what differs from one queue per egress.
+//! The FIFOs per ingress that an egress serves round robin, in input-queued and virtual
+//! output-queued switches.
 
 use super::{Discipline, Switch, Waiting};
 use crate::id::{Class, PortId};
 use crate::unit::Time;
 
 impl<P: Copy> Switch<P> {
-    /// Appends a packet to the FIFO that its ingress has; whether it is head of it.
+    /// Appends a packet to the FIFO of its ingress; returns whether it has become the head.
     pub(super) fn join_turns(&mut self, waiting: Waiting<P>) -> bool {
         let (class, leaving) = (waiting.header.class(), waiting.header.leaving());
         let member = self.member(waiting.ingress, class);
-        let fifo = self.fifo(member, (waiting.egress, leaving));
+        let fifo = self.fifo(member, waiting.egress, leaving);
         let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
         let is_exposed = was_empty && !self.in_service.get(fifo).is_some_and(|is_sent| *is_sent);
         if is_exposed {
@@ -19,11 +20,11 @@ impl<P: Copy> Switch<P> {
         is_exposed
     }
 
-    /// Takes the packet whose turn it is at (`egress`, `class`) out of its FIFO.
+    /// Removes the packet whose turn it is at (`egress`, `class`) from its FIFO.
     pub(super) fn pop_in_turn(&mut self, egress: PortId, class: Class) -> Option<Waiting<P>> {
         let queue = self.queue(egress, class);
         let member = self.rotation.next(queue)?;
-        let fifo = self.fifo(member, (egress, class));
+        let fifo = self.fifo(member, egress, class);
         let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
         let member = self.member(slot.ingress, slot.header.class());
         match self.discipline {
@@ -40,7 +41,7 @@ impl<P: Copy> Switch<P> {
         Some(slot)
     }
 
-    /// The packet that was sent has left: the next one of its FIFO is head now.
+    /// Makes the next packet of a FIFO its head, after the one before has left.
     pub(super) fn expose_head(&mut self, now: Time, ingress: PortId, class: Class) {
         let fifo = self.queue(ingress, class);
         self.in_service[fifo] = false;
@@ -53,7 +54,7 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// What the rotation calls the packets that came in by `ingress` in `class`.
+    /// The member of the rotation that stands for packets from `ingress` in `class`.
     #[inline]
     pub(super) fn member(&self, ingress: PortId, class: Class) -> PortId {
         if self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
@@ -66,7 +67,7 @@ impl<P: Copy> Switch<P> {
 
     /// The FIFO in which packets of a member of the rotation wait for `egress` in `leaving`.
     #[inline]
-    pub(super) fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
+    pub(super) fn fifo(&self, member: PortId, egress: PortId, leaving: Class) -> usize {
         match self.discipline {
             Discipline::OutputQueued => {
                 unreachable!("its packets wait in the queue of their egress")

@@ -37,16 +37,16 @@ use crate::unit::{Bytes, Span, Time};
 /// What a watchdog does about a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It says so, and that is all.
+    /// It reports the storm and does nothing else.
     Alert,
-    /// The queue sends although it is paused, which the far end may have no room for.
+    /// The queue sends although it is paused; the far end may have no room.
     Forward,
-    /// What waits in the queue is dropped, and so is what comes.
+    /// Packets in the queue and those that arrive for it are dropped.
     Drop,
 }
 
 impl Action {
-    /// All three.
+    /// Every action, from the mildest to the harshest.
     pub const ALL: [Action; 3] = [Action::Alert, Action::Forward, Action::Drop];
 
     /// The name in scenario files and reports.
@@ -74,31 +74,32 @@ pub struct Config {
     pub detection: Span,
     /// The storm is over when no PAUSE has come for this long.
     pub restoration: Span,
-    /// Both are looked at only at multiples of this; [`Span::ZERO`] for all the time.
+    /// Both conditions are checked only at multiples of this; [`Span::ZERO`] checks them at every
+    /// instant.
     pub poll: Span,
-    /// What to do.
+    /// What happens to the queue during a storm.
     pub action: Action,
 }
 
-/// What a watchdog has to say.
+/// The begin or the end of a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The egress port.
+    /// The egress port of the paused queue.
     pub egress: PortId,
-    /// The class.
+    /// The class of the paused queue.
     pub class: Class,
-    /// Whether a storm begins; otherwise it is over.
+    /// Whether the storm begins; otherwise it is over.
     pub is_storm: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Calm,
-    /// Paused with something to send since then.
+    /// The queue has been paused with packets waiting since then.
     Suspicious {
         since: Time,
     },
-    /// No PAUSE has come since then.
+    /// No PAUSE has arrived since then.
     Tripped {
         quiet: Time,
     },
@@ -110,13 +111,13 @@ pub(super) struct Watchdogs {
     config: Config,
     class_count: usize,
     states: Box<[State]>,
-    /// Queues that drop, in the order in which they tripped.
+    /// The queues whose packets are dropped, in the order in which they tripped.
     dropping: Vec<(PortId, Class)>,
     notices: Vec<Notice>,
 }
 
 impl Watchdogs {
-    /// When one of the queues of `port` wants to be looked at.
+    /// When a queue of `port` must be checked next.
     #[cold]
     pub(super) fn due(&self, port: PortId) -> Time {
         let states = &self.states[port.index() * self.class_count..][..self.class_count];
@@ -140,8 +141,8 @@ impl Watchdogs {
 impl<P: Copy> Switch<P> {
     /// Sets a watchdog on every egress queue that is paused by PFC.
     pub fn watch(&mut self, config: &Config) {
-        assert!(config.detection > Span::ZERO, "a storm takes time");
-        assert!(config.restoration > Span::ZERO, "and so does its end");
+        assert!(config.detection > Span::ZERO, "the detection time is zero");
+        assert!(config.restoration > Span::ZERO, "the restoration time is zero");
         self.watchdogs = Some(Box::new(Watchdogs {
             config: *config,
             class_count: self.class_count,
@@ -151,13 +152,13 @@ impl<P: Copy> Switch<P> {
         }));
     }
 
-    /// What the watchdogs have to say after [`Switch::handle_timeout`].
+    /// The next storm that has begun or ended in [`Switch::handle_timeout`].
     pub fn poll_watchdog(&mut self) -> Option<Notice> {
         self.watchdogs.as_mut()?.notices.pop()
     }
 
-    /// Drops a packet of a queue that a watchdog has tripped, if there is one. The driver asks after
-    /// every input until there is none, and before it lets ports send.
+    /// Drops a packet of a queue that has tripped, if there is one. The driver calls this after
+    /// every input until it returns `None`, before it lets ports send.
     pub fn poll_dropped(&mut self, now: Time) -> Option<Dropped<P>> {
         let dropping = self.watchdogs.as_ref()?.dropping.len();
         (0..dropping).find_map(|index| {
@@ -166,7 +167,7 @@ impl<P: Copy> Switch<P> {
         })
     }
 
-    /// A control frame is about to take effect.
+    /// Notes a control frame that is about to take effect.
     #[cold]
     pub(super) fn watch_signal(&mut self, now: Time, port: PortId, control: Control) {
         let Signal::Pause { quanta } = control.signal else {
@@ -185,7 +186,7 @@ impl<P: Copy> Switch<P> {
         };
     }
 
-    /// A packet has joined a queue.
+    /// Notes a packet that has joined a queue.
     #[cold]
     pub(super) fn watch_arrival(&mut self, now: Time, egress: PortId, class: Class) {
         let is_pfc = matches!(self.ports[egress.index()].port.upstream(class), AnyUpstream::Pfc(_));
@@ -197,7 +198,7 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// A packet leaves its queue.
+    /// Notes a packet that leaves its queue.
     #[cold]
     pub(super) fn watch_departure(&mut self, egress: PortId, class: Class) {
         let state = self.state(egress, class);
@@ -206,12 +207,13 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// The time of a watchdog of `port` may have come.
+    /// Checks the watchdogs of `port` that are due.
     #[cold]
     pub(super) fn watch_timeout(&mut self, now: Time, port: PortId) {
         for class in (0..self.class_count).map(|class| Class(class as u8)) {
             let state = *self.state(port, class);
-            let watchdogs = self.watchdogs.as_ref().expect("asked by the caller");
+            let watchdogs =
+                self.watchdogs.as_ref().expect("only called if the switch has watchdogs");
             if watchdogs.due_in(state) > now {
                 continue;
             }
@@ -220,7 +222,7 @@ impl<P: Copy> Switch<P> {
                 State::Suspicious { .. } if self.is_storm(now, port, class) => {
                     self.trip(now, port, class);
                 }
-                // The pause ran out, and nobody was there to notice.
+                // The pause expired without any event.
                 State::Suspicious { .. } => *self.state(port, class) = State::Calm,
                 State::Tripped { .. } => self.restore(now, port, class),
             }
@@ -228,21 +230,21 @@ impl<P: Copy> Switch<P> {
     }
 
     fn trip(&mut self, now: Time, port: PortId, class: Class) {
-        let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
+        let watchdogs = self.watchdogs.as_mut().expect("only called if the switch has watchdogs");
         let action = watchdogs.config.action;
         if action == Action::Drop {
             watchdogs.dropping.push((port, class));
         }
         watchdogs.notices.push(Notice { egress: port, class, is_storm: true });
         *self.state(port, class) = State::Tripped { quiet: now };
-        self.heed(now, (port, class), action.heed());
+        self.heed(now, port, class, action.heed());
     }
 
     fn restore(&mut self, now: Time, port: PortId, class: Class) {
-        let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
+        let watchdogs = self.watchdogs.as_mut().expect("only called if the switch has watchdogs");
         watchdogs.dropping.retain(|queue| *queue != (port, class));
         watchdogs.notices.push(Notice { egress: port, class, is_storm: false });
-        self.heed(now, (port, class), Heed::Obey);
+        self.heed(now, port, class, Heed::Obey);
         *self.state(port, class) = if self.is_storm(now, port, class) {
             State::Suspicious { since: now }
         } else {
@@ -250,7 +252,7 @@ impl<P: Copy> Switch<P> {
         };
     }
 
-    fn heed(&mut self, now: Time, (port, class): (PortId, Class), heed: Heed) {
+    fn heed(&mut self, now: Time, port: PortId, class: Class, heed: Heed) {
         self.ports[port.index()].port.set_heed(class, heed);
         self.look_at_gate(now, port, class);
         self.look_for_release(now, port, class);
@@ -260,7 +262,7 @@ impl<P: Copy> Switch<P> {
         self.backlog(port, class) > 0 && self.is_stopped(now, port, class)
     }
 
-    /// PFC does not ask for the size of a frame.
+    /// Whether PFC has stopped the queue, which does not depend on the size of a frame.
     fn is_stopped(&self, now: Time, port: PortId, class: Class) -> bool {
         let port = &self.ports[port.index()].port;
         port.is_stopped(now, class, Bytes::new(64))
@@ -268,7 +270,7 @@ impl<P: Copy> Switch<P> {
 
     fn state(&mut self, port: PortId, class: Class) -> &mut State {
         let queue = self.queue(port, class);
-        let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
+        let watchdogs = self.watchdogs.as_mut().expect("only called if the switch has watchdogs");
         &mut watchdogs.states[queue]
     }
 }

@@ -17,28 +17,28 @@ use crate::id::{Class, FlowId};
 
 const AETH: usize = 4;
 
-/// What an acknowledgement says.
+/// The contents of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// The address of the port that sends it.
     pub source: MacAddress,
-    /// [`MacAddress::of_answers`], or whatever leads to the flow's source.
+    /// The address of the flow's source: [`MacAddress::of_answers`], or any that leads there.
     pub target: MacAddress,
-    /// In the DSCP.
+    /// The class of the frame, which the DSCP carries.
     pub class: Class,
-    /// The flow that it is about, in the queue pair.
+    /// The flow that it is about, which the queue pair carries.
     pub flow: FlowId,
-    /// The packet that it is about.
+    /// The number of the acknowledged packet.
     pub sequence: Sequence,
-    /// Whether that packet was marked on its way.
+    /// Whether the acknowledged packet was marked.
     pub is_marked: bool,
 }
 
 impl Ack {
-    /// Bytes of the frame without its FCS.
+    /// The length of the frame without its FCS, in bytes.
     pub const LEN: usize = Headers::AROUND + AETH;
 
-    /// Writes it to `frame`.
+    /// Writes the acknowledgement to `frame`.
     //= iba 9.2.5.2 acknowledge
     pub fn emit(self, frame: &mut [u8; Ack::LEN]) {
         let headers = Headers {
@@ -52,12 +52,12 @@ impl Ack {
             becn: self.is_marked,
             psn: self.sequence.0,
         };
-        // A positive acknowledgement that limits nothing has the syndrome 0x1f.
+        // The syndrome 0x1f is a positive acknowledgement without a credit limit.
         let aeth = (0x1f << 24) | (self.sequence.0 & 0xff_ffff);
         headers.emit(frame, &aeth.to_be_bytes());
     }
 
-    /// What `packet` says, if it is a positive acknowledgement and intact.
+    /// Reads `packet`, if it is a positive acknowledgement and intact.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Ack, Malformed> {
         if packet.opcode() != ACKNOWLEDGE {
             return Err(Malformed::Opcode(u16::from(packet.opcode())));
@@ -78,7 +78,7 @@ impl Ack {
         })
     }
 
-    /// What it says to a reaction point.
+    /// The acknowledgement as feedback for a reaction point.
     pub fn feedback(&self) -> Feedback {
         Feedback::Ack {
             sequence: self.sequence,

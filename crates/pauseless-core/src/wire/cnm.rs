@@ -20,12 +20,12 @@ use crate::id::FlowId;
 pub const ETHER_TYPE: u16 = 0x22e7;
 const FIELDS: usize = 24;
 
-/// What such a message says.
+/// The contents of a congestion notification message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnm {
     /// The address of the port that sends it.
     pub source: MacAddress,
-    /// [`MacAddress::of_answers`], or whatever leads to the flow's source.
+    /// The address of the flow's source: [`MacAddress::of_answers`], or any that leads there.
     pub target: MacAddress,
     /// The flow that it is about.
     pub flow: FlowId,
@@ -34,10 +34,10 @@ pub struct Cnm {
 }
 
 impl Cnm {
-    /// Bytes of the frame without its FCS.
+    /// The length of the frame without its FCS, in bytes.
     pub const LEN: usize = FRAME_MIN;
 
-    /// Writes it to `frame`.
+    /// Writes the message to `frame`.
     //= 802.1Q-2022 33.4
     pub fn emit(self, frame: &mut [u8; Cnm::LEN]) {
         let header = ethernet::Repr {
@@ -52,7 +52,7 @@ impl Cnm {
         body[16..22].copy_from_slice(&MacAddress::of_flow(self.flow).0);
     }
 
-    /// What `frame` says.
+    /// Reads the message in `frame`.
     pub fn parse(frame: &[u8]) -> Result<Cnm, Malformed> {
         let packet = ethernet::Packet::new(frame)?;
         if packet.ether_type() != ETHER_TYPE || packet.header_len() != HEADER {
@@ -75,7 +75,7 @@ impl Cnm {
         })
     }
 
-    /// What it says to a reaction point.
+    /// The message as feedback for a reaction point.
     pub fn feedback(&self) -> Feedback {
         Feedback::Congestion { psi: self.psi }
     }

@@ -16,29 +16,29 @@ use crate::id::{Class, FlowId};
 
 const RESERVED: usize = 16;
 
-/// What a congestion notification packet says.
+/// The contents of a congestion notification packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnp {
     /// The address of the port that sends it.
     pub source: MacAddress,
-    /// [`MacAddress::of_answers`], or whatever leads to the flow's source.
+    /// The address of the flow's source: [`MacAddress::of_answers`], or any that leads there.
     pub target: MacAddress,
-    /// In the DSCP.
+    /// The class of the frame, which the DSCP carries.
     pub class: Class,
-    /// The flow that it is about, in the queue pair.
+    /// The flow that it is about, which the queue pair carries.
     pub flow: FlowId,
-    /// The receiving rate of PCN; `None` in DCQCN's.
+    /// The receiving rate of PCN in Mb/s; `None` in DCQCN.
     pub rate_mbps: Option<u32>,
     /// PCN: whether the flow is congested.
     pub is_congested: bool,
 }
 
 impl Cnp {
-    /// Bytes of the frame without its FCS.
+    /// The length of the frame without its FCS, in bytes.
     //= ib-a17 17.9.3 length
     pub const LEN: usize = Headers::AROUND + RESERVED;
 
-    /// Writes it to `frame`, which is [`Cnp::LEN`] bytes long.
+    /// Writes the packet to `frame`.
     pub fn emit(self, frame: &mut [u8; Cnp::LEN]) {
         let headers = Headers {
             source: self.source,
@@ -55,7 +55,7 @@ impl Cnp {
         headers.emit(frame, &self.rate_mbps.unwrap_or(0).to_be_bytes());
     }
 
-    /// What `packet` says, if it is a congestion notification and intact.
+    /// Reads `packet`, if it is a congestion notification and intact.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Cnp, Malformed> {
         if packet.opcode() != CONGESTION {
             return Err(Malformed::Opcode(u16::from(packet.opcode())));
@@ -75,7 +75,7 @@ impl Cnp {
         })
     }
 
-    /// What it says to a reaction point.
+    /// The packet as feedback for a reaction point.
     pub fn feedback(&self) -> Feedback {
         match self.rate_mbps {
             None => Feedback::Cnp,
@@ -83,8 +83,8 @@ impl Cnp {
         }
     }
 
-    /// The fields that follow from what is said to a source: rate and mark.
-    /// `None` if that does not travel in a congestion notification packet.
+    /// The fields that carry this feedback, the rate and the mark; `None` if it does not travel in
+    /// a congestion notification packet.
     pub fn fields(feedback: Feedback) -> Option<(Option<u32>, bool)> {
         match feedback {
             Feedback::Cnp => Some((None, false)),

@@ -23,19 +23,19 @@ use crate::flow_control::{Control, FlowControl, Signal};
 use crate::id::Class;
 use crate::unit::Bytes;
 
-/// Bytes of every control frame without its FCS.
+/// The length of every control frame without its FCS, in bytes.
 pub const LEN: usize = FRAME_MIN;
 
-/// What the control frames of one port have in common.
+/// The fields that all control frames of one port share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What they travel in.
+    /// The envelope that they travel in.
     pub envelope: Envelope,
     /// The address of the port.
     pub source: MacAddress,
 }
 
-/// There is no frame for it.
+/// The signal has no frame on real wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoFrame;
 
@@ -86,23 +86,23 @@ fn emit_signal(body: &mut [u8], control: Control, counters: Counters) -> Result<
     Ok(())
 }
 
-/// What a control frame says, before it is known which scheme the link runs.
+/// The contents of a control frame, before it is known which scheme the link runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// A time or a stage for some classes.
+pub enum Contents {
+    /// A pause time of PFC or a stage of GFC, for some classes.
     Times([Option<u16>; Class::COUNT_MAX]),
-    /// Credits.
+    /// The credits of an InfiniBand link packet.
     Credit(Credit),
-    /// Free bytes.
+    /// The free space of time-based GFC.
     Free {
-        /// Whose buffer.
+        /// The class whose buffer it is.
         class: Class,
-        /// What was free.
+        /// The bytes that were free when the message was made.
         bytes: Bytes,
     },
-    /// 802.3x: stop everything for so many quanta.
+    /// 802.3x: stop all classes.
     LinkPause {
-        /// Of 512 bit times.
+        /// The pause time in units of 512 bit times.
         quanta: u16,
     },
 }
@@ -110,13 +110,13 @@ pub enum Said {
 /// Why a message was not for this end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwelcome {
-    /// 802.3x PAUSE would stop classes that are none of its business.
+    /// An 802.3x PAUSE, which would stop classes that are not lossless too.
     LinkPause,
-    /// The class is not lossless here, or not there at all.
+    /// The class is not lossless here, or does not exist.
     Class(Class),
     /// The far end runs another scheme on this class, or counters of another width.
     Scheme(Class),
-    /// There is no such stage.
+    /// The scheme has no such stage.
     Stage(Class, u16),
 }
 
@@ -135,34 +135,35 @@ impl fmt::Display for Unwelcome {
     }
 }
 
-/// What the control frame `frame` says, in either envelope.
-pub fn parse(frame: &[u8]) -> Result<Said, Malformed> {
+/// Reads the control frame `frame`, in either envelope.
+pub fn parse(frame: &[u8]) -> Result<Contents, Malformed> {
     let packet = ethernet::Packet::new(frame)?;
     let body = packet.payload();
     match packet.ether_type() {
         // Control frames are never tagged.
         _ if packet.header_len() != HEADER => Err(Malformed::EtherType(ethernet::TAG)),
         MAC_CONTROL | PRIVATE_CONTROL => {
+            // The opcode of 802.3x PAUSE, which stops all classes at once.
             if let [0x00, 0x01, high, low, ..] = *body {
                 let quanta = u16::from_be_bytes([high, low]);
-                return Ok(Said::LinkPause { quanta });
+                return Ok(Contents::LinkPause { quanta });
             }
             let repr = pfc::Repr::parse(&pfc::Packet::new(body)?)?;
-            Ok(Said::Times(repr.times))
+            Ok(Contents::Times(repr.times))
         }
         LINK_PACKET => {
             let packet = link_packet::Packet::new(body)?;
             Ok(match link_packet::Repr::parse(&packet)? {
-                link_packet::Repr::Credit(credit) => Said::Credit(credit),
-                link_packet::Repr::Free { class, bytes } => Said::Free { class, bytes },
+                link_packet::Repr::Credit(credit) => Contents::Credit(credit),
+                link_packet::Repr::Free { class, bytes } => Contents::Free { class, bytes },
             })
         }
         other => Err(Malformed::EtherType(other)),
     }
 }
 
-impl Said {
-    /// The messages for each class, of which `scheme` tells what the far end runs on it: `None` or
+impl Contents {
+    /// The messages for each class; `scheme` is what the far end runs on a class, `None` or
     /// [`FlowControl::None`] if it is not lossless.
     pub fn controls<'a>(
         self,
@@ -174,22 +175,22 @@ impl Said {
             controls[class.index()] = Some(control.map(|signal| Control { class, signal }));
         };
         match self {
-            Said::Times(times) => {
+            Contents::Times(times) => {
                 for (class, time) in (0..).zip(times) {
                     if let Some(time) = time {
                         say(Class(class), Message::Time(time));
                     }
                 }
             }
-            Said::Credit(credit) => say(credit.class, Message::Credit(credit)),
-            Said::Free { class, bytes } => say(class, Message::Free(bytes)),
-            Said::LinkPause { .. } => controls[0] = Some(Err(Unwelcome::LinkPause)),
+            Contents::Credit(credit) => say(credit.class, Message::Credit(credit)),
+            Contents::Free { class, bytes } => say(class, Message::Free(bytes)),
+            Contents::LinkPause { .. } => controls[0] = Some(Err(Unwelcome::LinkPause)),
         }
         controls.into_iter().flatten()
     }
 }
 
-/// What is said about one class.
+/// The message about one class.
 enum Message {
     Time(u16),
     Credit(Credit),
@@ -205,7 +206,7 @@ impl Message {
         match (self, scheme) {
             (Message::Time(quanta), FlowControl::Pfc(_)) => Ok(Signal::Pause { quanta }),
             (Message::Time(stage), FlowControl::GfcBuffer(config)) => {
-                // One above the last stage holds the sender; what is beyond means nothing.
+                // The stage above the last one holds the sender; higher ones do not exist.
                 if stage > config.stages + 1 {
                     return Err(Unwelcome::Stage(class, stage));
                 }
@@ -237,7 +238,7 @@ fn credits(scheme: &FlowControl) -> Option<bool> {
 }
 
 impl Counters {
-    /// How wide the credits of `scheme` are on the wire; for a scheme without credits it does not matter.
+    /// The width of the credits of `scheme` on the wire; any for a scheme without credits.
     pub fn of(scheme: &FlowControl) -> Counters {
         match credits(scheme) {
             Some(false) => Counters::Iba,

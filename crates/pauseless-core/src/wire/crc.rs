@@ -1,4 +1,4 @@
-//! Cyclic redundancy checks.
+//! The cyclic redundancy checks of RoCE and InfiniBand.
 
 /// The CRC-32 of Ethernet, least significant bit first, as RoCE's ICRC has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ impl Default for Crc32 {
 }
 
 impl Crc32 {
-    /// Takes more bytes, sixteen at a time.
+    /// Adds more bytes, sixteen at a time.
     #[must_use]
     pub fn update(self, bytes: &[u8]) -> Crc32 {
         let mut state = self.0;
@@ -33,13 +33,13 @@ impl Crc32 {
         Crc32(state)
     }
 
-    /// The value of all bytes so far.
+    /// The CRC of all bytes so far.
     pub fn finish(self) -> u32 {
         !self.0
     }
 }
 
-/// `TABLES[n][octet]` is what an octet does to the state that has `n` octets behind it.
+/// `TABLES[n][octet]` is the effect of an octet on the state when `n` octets follow it.
 static TABLES: [[u32; 256]; 16] = tables();
 
 const fn tables() -> [[u32; 256]; 16] {

@@ -2,36 +2,37 @@
 
 use super::{MacAddress, Malformed, u16_at};
 
-/// MAC control frames.
+/// The EtherType of MAC control frames, such as PAUSE.
 //= 802.1Q-2022 36.1.3 address
 pub const MAC_CONTROL: u16 = 0x8808;
-/// MAC control octets in the private envelope: the first of IEEE 802's two EtherTypes for experiments.
+/// The EtherType of MAC control octets in the private envelope: the first of IEEE 802's two
+/// EtherTypes for experiments.
 pub const PRIVATE_CONTROL: u16 = 0x88b5;
-/// InfiniBand's link packets: the second of them.
+/// The EtherType of InfiniBand's link packets here: the second EtherType for experiments.
 pub const LINK_PACKET: u16 = 0x88b6;
-/// IPv4.
+/// The EtherType of IPv4 packets.
 pub const IPV4: u16 = 0x0800;
-/// IPv6.
+/// The EtherType of IPv6 packets.
 pub const IPV6: u16 = 0x86dd;
-/// An 802.1Q tag follows.
+/// The EtherType of an 802.1Q tag.
 pub const TAG: u16 = 0x8100;
-/// A service tag follows, with another tag behind it.
+/// The EtherType of a service tag, which another tag follows.
 pub const SERVICE_TAG: u16 = 0x88a8;
 
-/// Bytes of a header without tags.
+/// The length of a header without tags, in bytes.
 pub const HEADER: usize = 14;
-/// Bytes of a tag.
+/// The length of a tag, in bytes.
 const TAG_LEN: usize = 4;
-/// More tags than these are not looked through.
+/// The most tags that are read.
 const TAGS_MAX: usize = 2;
 
-/// Where a frame goes.
+/// The address that a frame is sent to.
 #[inline]
 pub fn destination(frame: &[u8]) -> Option<MacAddress> {
     frame.first_chunk().map(|address| MacAddress(*address))
 }
 
-/// Where a frame comes from.
+/// The address that a frame comes from.
 #[inline]
 pub fn source(frame: &[u8]) -> Option<MacAddress> {
     let rest = frame.get(6..)?;
@@ -66,34 +67,34 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Packet { bytes, header })
     }
 
-    /// Where it goes.
+    /// The address that the frame is sent to.
     pub fn destination(&self) -> MacAddress {
         destination(self.bytes.as_ref()).expect("the header is complete")
     }
 
-    /// Where it comes from.
+    /// The address that the frame comes from.
     pub fn source(&self) -> MacAddress {
         source(self.bytes.as_ref()).expect("the header is complete")
     }
 
-    /// The outermost tag.
+    /// The outermost tag, if the frame has any.
     pub fn tag(&self) -> Option<Tag> {
         (self.header > HEADER).then(|| Tag(u16_at(self.bytes.as_ref(), HEADER)))
     }
 
-    /// What lies behind the tags.
+    /// The EtherType behind the tags.
     #[inline]
     pub fn ether_type(&self) -> u16 {
         u16_at(self.bytes.as_ref(), self.header - 2)
     }
 
-    /// Bytes of the header with its tags.
+    /// The length of the header with its tags, in bytes.
     #[inline]
     pub fn header_len(&self) -> usize {
         self.header
     }
 
-    /// What lies behind the header.
+    /// The bytes behind the header.
     pub fn payload(&self) -> &[u8] {
         &self.bytes.as_ref()[self.header..]
     }
@@ -104,28 +105,28 @@ impl<T: AsRef<[u8]>> Packet<T> {
 pub struct Tag(pub u16);
 
 impl Tag {
-    /// Its priority code point.
+    /// The priority code point, from 0 to 7.
     pub fn priority(self) -> u8 {
         (self.0 >> 13) as u8
     }
 }
 
-/// A header without a tag, which is all that we send.
+/// A header without a tag, the only kind that we send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// Where it goes.
+    /// The address that the frame is sent to.
     pub destination: MacAddress,
-    /// Where it comes from.
+    /// The address that the frame comes from.
     pub source: MacAddress,
-    /// What lies behind it.
+    /// The EtherType of the payload.
     pub ether_type: u16,
 }
 
 impl Repr {
-    /// Bytes of the header.
+    /// The length of the header, in bytes.
     pub const LEN: usize = HEADER;
 
-    /// What a header says; `None` if it has a tag.
+    /// Reads the header; `None` if it has a tag.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Option<Repr> {
         (packet.tag().is_none()).then(|| Repr {
             destination: packet.destination(),

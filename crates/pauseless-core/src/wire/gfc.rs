@@ -7,34 +7,34 @@
 use super::{Malformed, pfc};
 use crate::id::Class;
 
-/// The same octets as PFC's.
+/// A frame of GFC has the layout of PFC's.
 pub type Packet<T> = pfc::Packet<T>;
 
-/// What a frame says: the stage that some queues have entered.
+/// The contents of a frame: the stages that some queues have entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repr {
-    /// `None` says nothing about the class.
+    /// The stage of each class; `None` if the frame does not mention it.
     pub stages: [Option<u16>; Class::COUNT_MAX],
 }
 
 impl Repr {
-    /// Bytes from the opcode to the last stage.
+    /// The length from the opcode to the last stage, in bytes.
     pub const LEN: usize = pfc::Repr::LEN;
 
-    /// A frame that speaks of one class. Panics for a class above seven.
+    /// A frame about one class. Panics for a class above seven.
     pub fn one(class: Class, stage: u16) -> Repr {
         let mut repr = Repr::default();
         repr.stages[class.index()] = Some(stage);
         repr
     }
 
-    /// What `packet` says.
+    /// Reads the stages in `packet`.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Malformed> {
         let stages = pfc::Repr::parse(packet)?.times;
         Ok(Repr { stages })
     }
 
-    /// Writes it to the first [`Repr::LEN`] bytes of `packet`.
+    /// Writes the stages to the first [`Repr::LEN`] bytes of `packet`.
     //= gfc19 5.1 message
     pub fn emit<T: AsMut<[u8]> + AsRef<[u8]>>(self, packet: &mut Packet<T>) {
         let times = self.stages;

@@ -1,31 +1,31 @@
-//! What a switch reads and writes of IP: the class and the mark, behind any tags.
+//! The fields of IP that a switch reads and writes: class and ECN mark, behind any tags.
 
 use super::ethernet::{self, IPV4, IPV6};
 use super::{Malformed, u16_at};
 use crate::id::Class;
 
-/// Bytes of an IPv4 header without options.
+/// The length of an IPv4 header without options, in bytes.
 pub const IPV4_HEADER: usize = 20;
-/// Bytes of an IPv6 header.
+/// The length of an IPv6 header, in bytes.
 const IPV6_HEADER: usize = 40;
 
-/// The lower two bits of the traffic class.
+/// The ECN field, the lower two bits of the traffic class.
 //= rfc3168 5
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// The packet is not to be marked.
+    /// The packet must not be marked.
     #[default]
     NotCapable,
-    /// It may be marked: ECT(1).
+    /// The packet may be marked: ECT(1).
     Capable1,
-    /// It may be marked: ECT(0).
+    /// The packet may be marked: ECT(0).
     Capable0,
-    /// It was marked: CE.
+    /// The packet is marked: CE.
     Marked,
 }
 
 impl Ecn {
-    /// Of the whole octet of the traffic class.
+    /// The ECN field of a traffic class octet.
     pub fn of(traffic_class: u8) -> Ecn {
         match traffic_class & 0b11 {
             0b00 => Ecn::NotCapable,
@@ -35,13 +35,13 @@ impl Ecn {
         }
     }
 
-    /// The two bits.
+    /// The two bits as they stand in the header.
     pub fn bits(self) -> u8 {
         self as u8
     }
 }
 
-/// Where the IP header of a frame begins, and what version it is.
+/// The IP version of a frame, and where its header begins.
 #[derive(Clone, Copy)]
 enum Header {
     V4(usize),
@@ -86,14 +86,14 @@ pub fn class_of(frame: &[u8]) -> Class {
     Class(header.map_or(0, |header| header.traffic_class(frame) >> 5))
 }
 
-/// Whether the packet in a frame may be marked, or is.
+/// The ECN field of the packet in a frame.
 #[inline]
 pub fn ecn_of(frame: &[u8]) -> Ecn {
     let header = Header::of(frame);
     header.map_or(Ecn::NotCapable, |header| Ecn::of(header.traffic_class(frame)))
 }
 
-/// Marks the packet in a frame if it may be marked; whether it is marked now.
+/// Marks the packet in a frame if it may be marked; returns whether it is marked now.
 #[inline]
 pub fn mark_congestion(frame: &mut [u8]) -> bool {
     let Some(header) = Header::of(frame) else {
@@ -122,7 +122,7 @@ fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     !fold(u32::from(!checksum) + u32::from(!old) + u32::from(new))
 }
 
-/// The checksum of a header; 0 if it has one that is right.
+/// The checksum of a header; 0 if its checksum field is right.
 //= rfc1071 1
 pub(super) fn checksum(header: &[u8]) -> u16 {
     let (words, _) = header.as_chunks::<2>();
@@ -134,11 +134,11 @@ fn fold(sum: u32) -> u16 {
     ((once & 0xffff) + (once >> 16)) as u16
 }
 
-/// The IPv4 header that our hosts send: no options, no fragments, UDP.
+/// The IPv4 header of our hosts: no options, no fragments, UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ipv4 {
     pub traffic_class: u8,
-    /// Of header and payload.
+    /// The length of header and payload, in bytes.
     pub length: u16,
     pub source: u32,
     pub target: u32,
@@ -153,7 +153,7 @@ impl Ipv4 {
         if bytes.len() < IPV4_HEADER {
             return Err(Malformed::Truncated);
         }
-        // Options and fragments are nothing that RoCE has.
+        // RoCE uses neither options nor fragments.
         let is_plain = bytes[0] == 0x45 && u16_at(bytes, 6) & !DO_NOT_FRAGMENT == 0;
         if !is_plain || bytes[9] != UDP {
             return Err(Malformed::Ip);

@@ -19,12 +19,12 @@ use crate::unit::Bytes;
 const CREDIT: u8 = 0;
 const WIDE_CREDIT: u8 = 1;
 const FREE: u8 = 2;
-/// Kind and zero.
+/// Octets of the kind and the zero behind it.
 const KIND: usize = 2;
-/// The LPCRC.
+/// Octets of the LPCRC at the end.
 const CRC: usize = 2;
 
-/// The octets of such a frame behind its EtherType.
+/// The octets of a link packet behind its EtherType.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T>(T);
 
@@ -40,18 +40,18 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Packet(bytes))
     }
 
-    /// Which of the three it is.
+    /// The kind of the packet: credits, wide credits, or the message of GFC.
     pub fn kind(&self) -> u8 {
         self.0.as_ref()[0]
     }
 
-    /// What the LPCRC covers.
+    /// The octets that the LPCRC covers.
     fn body(&self) -> &[u8] {
-        let length = body_len(self.kind()).expect("checked by new");
+        let length = body_len(self.kind()).expect("Packet::new has checked the length");
         &self.0.as_ref()[KIND..KIND + length]
     }
 
-    /// 0 in normal operation, 1 while the link initialises.
+    /// The operation: 0 normally, 1 while the link initialises.
     pub fn op(&self) -> u8 {
         match self.kind() {
             CREDIT => self.body()[0] >> 4,
@@ -59,7 +59,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         }
     }
 
-    /// The virtual lane.
+    /// The virtual lane that the packet speaks of.
     pub fn vl(&self) -> u8 {
         match self.kind() {
             CREDIT => self.body()[2] >> 4,
@@ -67,7 +67,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         }
     }
 
-    /// Blocks sent by the sender of this packet; 0 in the message of GFC.
+    /// The blocks sent by the sender of this packet; 0 in the message of GFC.
     pub fn fctbs(&self) -> u32 {
         match self.kind() {
             CREDIT => u32::from(u16_at(self.body(), 0) & 0xfff),
@@ -85,7 +85,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         }
     }
 
-    /// Free bytes; 0 in the other kinds.
+    /// The free bytes; 0 in the other kinds.
     pub fn free(&self) -> u64 {
         match self.kind() {
             FREE => u64_at(self.body(), 2),
@@ -93,7 +93,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         }
     }
 
-    /// The check of all before it.
+    /// The check sum of all octets before it.
     pub fn lpcrc(&self) -> u16 {
         let at = KIND + self.body().len();
         u16::from_le_bytes([self.0.as_ref()[at], self.0.as_ref()[at + 1]])
@@ -108,16 +108,16 @@ fn body_len(kind: u8) -> Result<usize, Malformed> {
     }
 }
 
-/// What such a frame says.
+/// The contents of a link packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repr {
-    /// Credits.
+    /// The credits of a virtual lane.
     Credit(Credit),
-    /// Time-based GFC.
+    /// The free space that time-based GFC reports.
     Free {
-        /// Whose buffer.
+        /// The class whose buffer it is.
         class: Class,
-        /// What was free when the message was made.
+        /// The bytes that were free when the message was made.
         bytes: Bytes,
     },
 }
@@ -125,29 +125,29 @@ pub enum Repr {
 /// The fields of a link packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// The virtual lane.
+    /// The virtual lane whose credits these are.
     pub class: Class,
-    /// Blocks sent by the sender of this packet since the link came up.
+    /// The blocks sent by the sender of this packet since the link came up.
     pub fctbs: u32,
-    /// The credit limit that it grants.
+    /// The credit limit that the packet grants.
     pub fccl: u32,
-    /// Whether the counters have 32 bits; 12 otherwise.
+    /// Whether the counters have 32 bits, not 12.
     pub is_wide: bool,
-    /// Whether it was sent while the link initialises.
+    /// Whether the packet was sent while the link initialised.
     pub is_init: bool,
 }
 
 impl Repr {
-    /// Bytes of the longest kind.
+    /// The length of the longest kind, in bytes.
     pub const LEN: usize = KIND + 10 + CRC;
 
-    /// What `packet` says, if its check is right. The octet behind the kind is not looked at.
+    /// Reads `packet`, if its check sum is right. The octet behind the kind is ignored.
     //= iba 7.9.4 link-packet
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Malformed> {
         if packet.lpcrc() != crc::crc16(packet.body()) {
             return Err(Malformed::Checksum);
         }
-        // What the standard reserves is discarded.
+        // Reserved operations are refused.
         if packet.op() > u8::from(packet.kind() != FREE) {
             return Err(Malformed::Opcode(u16::from(packet.op())));
         }
@@ -168,8 +168,8 @@ impl Repr {
         }))
     }
 
-    /// Writes it to the first bytes of `bytes`, which must be [`Repr::LEN`] or more.
-    /// Counters of 12 bits lose what is above them.
+    /// Writes the packet to the first [`Repr::LEN`] bytes of `bytes`. Counters of 12 bits are
+    /// truncated.
     pub fn emit(self, bytes: &mut [u8]) {
         let (kind, length) = match self {
             Repr::Credit(Credit { is_wide: false, .. }) => (CREDIT, 4),

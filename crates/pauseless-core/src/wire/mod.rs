@@ -25,27 +25,27 @@ use crate::id::{FlowId, NodeId, PortId};
 pub use ethernet::{destination, source};
 pub use ip::{class_of, mark_congestion};
 
-/// The least bytes of a frame without its FCS; what is shorter is filled up with zeros.
+/// The least length of a frame without its FCS, in bytes; shorter ones are padded with zeros.
 pub const FRAME_MIN: usize = 60;
 
 /// Why bytes are not the frame that they claim to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// It ends before the last field that it must have.
+    /// The frame ends before its last mandatory field.
     Truncated,
-    /// Another EtherType than that of this kind of frame.
+    /// The EtherType is not that of this kind of frame.
     EtherType(u16),
-    /// An opcode, operation or kind that is not known here.
+    /// The opcode, operation or kind is unknown.
     Opcode(u16),
-    /// A version, header length, fragment or protocol of IP that is not read here.
+    /// The version, header length, fragment or protocol of IP is not supported.
     Ip,
-    /// Lengths of two layers contradict each other.
+    /// The lengths of two layers contradict each other.
     Length,
     /// A checksum or CRC is wrong.
     Checksum,
-    /// Not a packet that our hosts have sent.
+    /// The packet was not sent by our hosts.
     Magic,
-    /// A class above seven.
+    /// The class is above seven.
     Class(u8),
 }
 
@@ -91,30 +91,30 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     (u64::from(u32_at(bytes, at)) << 32) | u64::from(u32_at(bytes, at + 4))
 }
 
-/// An Ethernet address.
+/// An Ethernet address of 48 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// Where MAC control frames go; no bridge forwards it.
+    /// The destination of MAC control frames, which no bridge forwards.
     //= 802.1Q-2022 36.1.3 address
     pub const CONTROL: MacAddress = MacAddress([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
 
-    /// Where control frames of the private envelope go: a group address of local administration, which
-    /// interfaces and bridges pass like any other. Its last octets spell PAUSE.
+    /// The destination of control frames in the private envelope: a locally administered group
+    /// address, which interfaces and bridges pass like any other. Its last octets spell PAUSE.
     pub const PRIVATE_CONTROL: MacAddress = MacAddress([0x03, 0x50, 0x41, 0x55, 0x53, 0x45]);
 
-    /// What the data of a flow is addressed to: every flow may have a path of its own.
+    /// The destination of a flow's data: every flow may have a path of its own.
     pub fn of_flow(flow: FlowId) -> MacAddress {
         MacAddress::local(0x46, flow.0)
     }
 
-    /// What the answers to the source of a flow are addressed to.
+    /// The destination of feedback to the source of a flow.
     pub fn of_answers(flow: FlowId) -> MacAddress {
         MacAddress::local(0x41, flow.0)
     }
 
-    /// The address of a port, which its control frames come from.
+    /// The address of a port, the source of its control frames.
     pub fn of_port(node: NodeId, port: PortId) -> MacAddress {
         let [.., node_high, node_low] = node.0.to_be_bytes();
         let [port_high, port_low] = port.0.to_be_bytes();
@@ -127,7 +127,7 @@ impl MacAddress {
         MacAddress([0x02, kind, a, b, c, d])
     }
 
-    /// Whether it names a group rather than one station.
+    /// Whether it is a group address.
     pub fn is_group(self) -> bool {
         self.0[0] & 1 != 0
     }
@@ -140,12 +140,13 @@ impl fmt::Display for MacAddress {
     }
 }
 
-/// What control frames travel in.
+/// How control frames are encapsulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Envelope {
-    /// MAC control frames, EtherType 0x8808, as the standard has them.
+    /// As MAC control frames, EtherType 0x8808, as in the standard.
     #[default]
     MacControl,
-    /// The same octets behind a private EtherType, for interfaces that swallow MAC control frames.
+    /// As the same octets behind a private EtherType, for interfaces that consume MAC control
+    /// frames.
     Private,
 }

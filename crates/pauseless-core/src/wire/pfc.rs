@@ -13,8 +13,6 @@ use crate::id::Class;
 /// The opcode of PFC.
 //= 802.1Q-2022 36.1.3 opcode
 pub const OPCODE: u16 = 0x0101;
-/// The opcode of 802.3x PAUSE, which stops all classes at once and is not for lossless ones.
-pub const LINK_PAUSE: u16 = 0x0001;
 
 /// The octets of a MAC control frame behind its EtherType.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +27,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Packet(bytes))
     }
 
-    /// What kind of MAC control frame it is.
+    /// The opcode, the kind of MAC control frame.
     pub fn opcode(&self) -> u16 {
         u16_at(self.0.as_ref(), 0)
     }
@@ -41,30 +39,31 @@ impl<T: AsRef<[u8]>> Packet<T> {
 
     /// `Time[class]`, valid or not. Panics for a class above seven.
     pub fn time(&self, class: Class) -> u16 {
-        assert!(class.index() < Class::COUNT_MAX, "eight times");
+        assert!(class.index() < Class::COUNT_MAX, "PFC has eight classes");
         u16_at(self.0.as_ref(), 4 + 2 * class.index())
     }
 }
 
-/// What a frame says: a time for some classes.
+/// The contents of a frame: the pause times of some classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repr {
-    /// In quanta of 512 bit times; 0 resumes, `None` says nothing about the class.
+    /// The pause time of each class in quanta of 512 bit times; 0 resumes, `None` does not mention
+    /// the class.
     pub times: [Option<u16>; Class::COUNT_MAX],
 }
 
 impl Repr {
-    /// Bytes from the opcode to the last time.
+    /// The length from the opcode to the last time, in bytes.
     pub const LEN: usize = 20;
 
-    /// A frame that speaks of one class. Panics for a class above seven.
+    /// A frame about one class. Panics for a class above seven.
     pub fn one(class: Class, quanta: u16) -> Repr {
         let mut repr = Repr::default();
         repr.times[class.index()] = Some(quanta);
         repr
     }
 
-    /// What `packet` says. Reserved bits and times that are not enabled are not looked at.
+    /// Reads `packet`. Reserved bits and times that are not enabled are ignored.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Malformed> {
         if packet.opcode() != OPCODE {
             return Err(Malformed::Opcode(packet.opcode()));
@@ -79,7 +78,7 @@ impl Repr {
         Ok(repr)
     }
 
-    /// Writes it to the first [`Repr::LEN`] bytes of `packet`.
+    /// Writes the times to the first [`Repr::LEN`] bytes of `packet`.
     //= 802.1Q-2022 36.1.3 layout
     pub fn emit<T: AsMut<[u8]> + AsRef<[u8]>>(self, packet: &mut Packet<T>) {
         let bytes = packet.0.as_mut();

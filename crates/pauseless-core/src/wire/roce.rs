@@ -23,27 +23,28 @@ use crate::unit::Bytes;
 /// The UDP port of RoCEv2.
 //= ib-a17 17.3 port
 pub const PORT: u16 = 4791;
-/// RC "SEND Only": what data packets are.
+/// RC "SEND Only": the opcode of data packets.
 pub const SEND_ONLY: u8 = 0x04;
-/// RC "Acknowledge".
+/// RC "Acknowledge": the opcode of acknowledgements.
 pub const ACKNOWLEDGE: u8 = 0x11;
-/// Congestion notification packet.
+/// The opcode of a congestion notification packet.
 //= ib-a17 17.9.3 opcode
 pub const CONGESTION: u8 = 0x81;
 
 const UDP_HEADER: usize = 8;
 const BTH: usize = 12;
 const ICRC: usize = 4;
-/// From the first octet of IP to the payload.
+/// The length from the first octet of IP to the payload, in bytes.
 const HEADERS: usize = IPV4_HEADER + UDP_HEADER + BTH;
-/// The FCS, which counts in sizes but is not there.
+/// The length of the FCS, which sizes include but buffers do not hold.
 const FCS: usize = 4;
 const P_KEY: u16 = 0xffff;
 const BECN: u8 = 0x40;
-/// Queue pairs 0 and 1 are those of subnet and communication management.
+/// Queue pairs 0 and 1 belong to subnet and communication management.
 const QP_FIRST: u32 = 2;
 
-/// The queue pair that a flow's packets and its answers name. Panics for flows beyond 2^24 - 3.
+/// The queue pair of a flow's packets and of the feedback about them. Panics for flows beyond 2^24
+/// - 3.
 pub fn queue_pair(flow: FlowId) -> u32 {
     let pair = flow.0.checked_add(QP_FIRST);
     pair.filter(|pair| pair >> 24 == 0).expect("queue pairs have 24 bits")
@@ -58,7 +59,7 @@ fn flow_of(pair: u32) -> Result<FlowId, Malformed> {
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T> {
     bytes: T,
-    /// Where IP begins and ends.
+    /// The offset at which IP begins.
     begin: usize,
     end: usize,
 }
@@ -88,32 +89,32 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Packet { bytes, begin, end })
     }
 
-    /// Everything from IP to ICRC.
+    /// The octets from IP to ICRC.
     fn datagram(&self) -> &[u8] {
         &self.bytes.as_ref()[self.begin..self.end]
     }
 
-    /// Where the frame goes.
+    /// The address that the frame is sent to.
     pub fn destination(&self) -> MacAddress {
         ethernet::destination(self.bytes.as_ref()).expect("the header is complete")
     }
 
-    /// Where the frame comes from.
+    /// The address that the frame comes from.
     pub fn source(&self) -> MacAddress {
         ethernet::source(self.bytes.as_ref()).expect("the header is complete")
     }
 
-    /// DSCP and ECN.
+    /// The octet with DSCP and ECN.
     pub fn traffic_class(&self) -> u8 {
         self.datagram()[1]
     }
 
-    /// Whether it is marked.
+    /// The ECN field of the packet.
     pub fn ecn(&self) -> Ecn {
         Ecn::of(self.traffic_class())
     }
 
-    /// The class that its DSCP stands for.
+    /// The class that the DSCP stands for.
     pub fn class(&self) -> Class {
         Class(self.traffic_class() >> 5)
     }
@@ -122,17 +123,17 @@ impl<T: AsRef<[u8]>> Packet<T> {
         &self.datagram()[IPV4_HEADER + UDP_HEADER..]
     }
 
-    /// What kind of packet it is.
+    /// The opcode, the kind of RoCE packet.
     pub fn opcode(&self) -> u8 {
         self.bth()[0]
     }
 
-    /// The bit that a congestion notification has set.
+    /// The bit that congestion notifications set.
     pub fn becn(&self) -> bool {
         self.bth()[4] & BECN != 0
     }
 
-    /// The queue pair that it is for.
+    /// The queue pair that the packet is for.
     pub fn destination_qp(&self) -> u32 {
         u32_at(self.bth(), 4) & 0xff_ffff
     }
@@ -142,30 +143,30 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u32_at(self.bth(), 8) & 0xff_ffff
     }
 
-    /// What lies between BTH and ICRC.
+    /// The octets between BTH and ICRC.
     pub fn payload(&self) -> &[u8] {
         let datagram = self.datagram();
         &datagram[HEADERS..datagram.len() - ICRC]
     }
 
-    /// The check of all that does not change on the way.
+    /// The ICRC, the check sum of the fields that do not change on the way.
     pub fn icrc(&self) -> u32 {
         let datagram = self.datagram();
-        let (_, icrc) = datagram.split_last_chunk().expect("checked by new");
+        let (_, icrc) = datagram.split_last_chunk().expect("Packet::new has checked the length");
         u32::from_le_bytes(*icrc)
     }
 
-    /// Whether the ICRC is right. It takes time in proportion to the packet.
+    /// Whether the ICRC is right. This takes time in proportion to the packet.
     pub fn has_right_icrc(&self) -> bool {
         let datagram = self.datagram();
         self.icrc() == icrc(&datagram[..datagram.len() - ICRC])
     }
 }
 
-/// The check of a datagram without its last four octets.
+/// The ICRC of a datagram without its last four octets.
 //= ib-a17 17.3 icrc
 fn icrc(datagram: &[u8]) -> u32 {
-    // Where InfiniBand has its local route header, and for what routers change, there are ones.
+    // Ones stand in for InfiniBand's local route header, and for the fields that routers change.
     const ONES: usize = 8;
     let (headers, payload) = datagram.split_at(HEADERS);
     let mut masked = [0xff; ONES + HEADERS];
@@ -180,7 +181,7 @@ fn icrc(datagram: &[u8]) -> u32 {
     crc.update(payload).finish()
 }
 
-/// The headers of a packet, with all that follows from the flow.
+/// The headers of a packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Headers {
     pub source: MacAddress,
@@ -194,17 +195,17 @@ pub(super) struct Headers {
     pub psn: u32,
 }
 
-/// Which way a packet of a flow goes.
+/// The direction of a packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// From the source.
+    /// From the source to the target.
     Data,
-    /// Back to it.
+    /// From the target back to the source.
     Answer,
 }
 
 impl Headers {
-    /// Frame bytes around a payload.
+    /// The bytes of a frame around its payload.
     pub const AROUND: usize = HEADER + HEADERS + ICRC;
 
     /// Writes a frame that fills `frame`, with `payload` and zeros behind the headers.
@@ -261,7 +262,7 @@ fn addresses(flow: FlowId) -> (u32, u32) {
     (0x0a00_0000 | number, 0x0a80_0000 | number)
 }
 
-/// Everything that a packet says beside its payload, if its ICRC is right.
+/// The flow, direction and sequence number of a packet, if its ICRC is right.
 pub(super) fn flow_of_packet<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<FlowId, Malformed> {
     if !packet.has_right_icrc() {
         return Err(Malformed::Checksum);
@@ -274,32 +275,33 @@ pub(super) fn flow_of_packet<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<FlowI
 pub struct Data {
     /// The address of the port that sends it.
     pub source: MacAddress,
-    /// [`MacAddress::of_flow`], or whatever leads to the target.
+    /// The address of the flow's target: [`MacAddress::of_flow`], or any that leads there.
     pub target: MacAddress,
-    /// In the DSCP.
+    /// The class of the frame, which the DSCP carries.
     pub class: Class,
-    /// In the queue pair.
+    /// The flow that it belongs to, which the queue pair carries.
     pub flow: FlowId,
-    /// Which run of its source it is from: a source that is started again counts from zero in another one.
+    /// The run of its source: a source that is started again counts from zero in a new run.
     pub run: u32,
-    /// How many were sent before it in this run; the lower 24 bits are the sequence number of RoCE.
+    /// The number of packets sent before it in this run; the lower 24 bits are RoCE's sequence
+    /// number.
     pub number: u64,
-    /// When it was sent, in ns of whatever clock both ends share.
+    /// When it was sent, in ns of a clock that both ends share.
     pub stamp_ns: u64,
-    /// Whether it may be marked, or is.
+    /// The ECN field of the packet.
     pub ecn: Ecn,
 }
 
 impl Data {
-    /// Frame bytes of the shortest one, FCS included.
+    /// The length of the shortest frame, FCS included.
     pub const SIZE_MIN: Bytes = Bytes::new((Headers::AROUND + Data::PAYLOAD + FCS) as u64);
 
-    /// Magic, run, number, time.
+    /// The length of magic number, run, number and time.
     const PAYLOAD: usize = 24;
     const MAGIC: u32 = u32::from_be_bytes(*b"PLss");
 
-    /// Writes it so that it fills `frame`, which is its size without the FCS.
-    /// Panics if that is less than [`Data::SIZE_MIN`] without the FCS, or 64 KiB and more.
+    /// Writes the packet so that it fills `frame`, which has its size without the FCS. Panics if
+    /// that is less than [`Data::SIZE_MIN`] without the FCS, or 64 KiB and more.
     pub fn emit(self, frame: &mut [u8]) {
         let headers = Headers {
             source: self.source,
@@ -320,7 +322,7 @@ impl Data {
         headers.emit(frame, &payload);
     }
 
-    /// What `packet` says, if it is one of ours and intact.
+    /// Reads `packet`, if our hosts have sent it and it is intact.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Data, Malformed> {
         if packet.opcode() != SEND_ONLY {
             return Err(Malformed::Opcode(u16::from(packet.opcode())));

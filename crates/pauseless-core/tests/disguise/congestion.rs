@@ -93,7 +93,7 @@ struct Congestion {
 impl CongestionPoint for Congestion {
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
         match self.point.on_enqueue(now, size, queue) {
-            Joining::Told(feedback) => Joining::Told(self.language.encode(feedback)),
+            Joining::Notify(feedback) => Joining::Notify(self.language.encode(feedback)),
             other => other,
         }
     }

@@ -93,7 +93,7 @@ impl LinkPair {
             Forward::Count(_) => Bytes::ZERO,
         };
         let sizes = self.wire.iter().map(|(_, forward)| size(forward));
-        sizes.fold(Bytes::ZERO, |sum, size| sum + size)
+        sizes.sum()
     }
 
     /// Takes one packet out of the buffer.
@@ -132,18 +132,16 @@ impl LinkPair {
                 self.reverse_start = due;
             } else if let Some(time) = due {
                 // Nothing to say yet; look again when the period is over.
-                let report = (time, Next::Report);
-                return Some(self.earliest(report));
+                return Some(self.earliest(time));
             }
         }
-        let never = (Time::MAX, Next::Report);
-        let report = self.reverse_start.map_or(never, |time| (time, Next::Report));
-        let first = self.earliest(report);
+        let first = self.earliest(self.reverse_start.unwrap_or(Time::MAX));
         (first.0 != Time::MAX).then_some(first)
     }
 
-    fn earliest(&self, report: (Time, Next)) -> (Time, Next) {
-        let mut first = report;
+    /// What happens first, if the next report is due at `report`.
+    fn earliest(&self, report: Time) -> (Time, Next) {
+        let mut first = (report, Next::Report);
         let arrive = self.wire.front().map(|(time, _)| (*time, Next::Arrive));
         let signal = self.signals.front().map(|(time, _)| (*time, Next::Signal));
         let ready = self.now.max(self.wire_free);

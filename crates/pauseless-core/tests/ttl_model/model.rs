@@ -101,14 +101,14 @@ struct Session {
     is_paused: bool,
 }
 
-/// What can happen.
+/// One step that the model can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A packet gets to its VEQ, or is taken by its target: f_fwd.
     Forward { flow: usize, hop: usize },
     /// A packet is sent to the next hop, or dropped because it may go no further: f_trans.
     Send { flow: usize, hop: usize },
-    /// A packet arrives.
+    /// A packet arrives at the next switch.
     Arrive { flow: usize, hop: usize },
     /// A PAUSE or RESUME takes effect.
     Hear { session: usize },

@@ -19,11 +19,11 @@ pub struct Bed {
     sink: Namespace,
 }
 
-/// The interfaces of the device.
+/// The interface by which frames enter the device.
 pub const IN: &str = "in";
-/// See [`IN`].
+/// The interface by which frames leave the device.
 pub const OUT: &str = "out";
-/// The generator's address.
+/// The address of the generator.
 pub const HERE: &str = "10.9.0.1";
 /// What it sends to; nobody has it.
 pub const THERE: &str = "10.9.0.2";
@@ -40,8 +40,8 @@ impl Bed {
             device: Namespace::new()?,
             sink: Namespace::new()?,
         };
-        net::veth((&bed.generator, SOURCE), (&bed.device, IN))?;
-        net::veth((&bed.device, OUT), (&bed.sink, SINK))?;
+        net::veth(bed.generator.end(SOURCE), bed.device.end(IN))?;
+        net::veth(bed.device.end(OUT), bed.sink.end(SINK))?;
         let target = MacAddress::of_flow(FlowId(0));
         let address = format!("address add {HERE}/24 dev {SOURCE}");
         let neighbour = format!("neighbour add {THERE} lladdr {target} dev {SOURCE} nud permanent");

@@ -1,4 +1,4 @@
-//! What is measured.
+//! The devices whose throughput is measured.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use super::role;
 
 /// Something that carries frames from one interface to another.
 pub struct Device {
-    /// For the table.
+    /// The name in the table of results.
     pub name: &'static str,
     kind: Kind,
 }

@@ -1,4 +1,4 @@
-//! The flows of a host: what was sent of each, and what has come.
+//! The flows of a host, those that it sends and those that it receives.
 
 use pauseless_core::host::Host;
 use pauseless_core::id::FlowId;
@@ -7,7 +7,7 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use crate::config::{ReceivedFlow, SentFlow};
 use crate::histogram::Histogram;
 use crate::report::{ReceiveReport, SendReport};
-use crate::track::{Came, Tracker};
+use crate::track::{Order, Tracker};
 
 /// A flow at its source.
 pub(super) struct Sending {
@@ -21,21 +21,21 @@ pub(super) struct Sending {
 pub(super) struct Receiving {
     pub flow: ReceivedFlow,
     pub report: ReceiveReport,
-    /// Of the run of the source that was heard last.
+    /// The tracker of the present run of the source.
     tracker: Tracker,
     run: Option<u32>,
     latency: Histogram,
 }
 
-/// A frame of a flow as it arrives.
+/// A frame of a flow that has arrived.
 pub(super) struct Arrived {
     pub time: Time,
-    /// The run of its source, and its number there.
+    /// The run of its source, and its number in that run.
     pub run: u32,
     pub number: u64,
     pub size: Bytes,
     pub is_marked: bool,
-    /// How long it took.
+    /// The time from its source to here.
     pub took: Span,
 }
 
@@ -78,10 +78,10 @@ impl Receiving {
         let report = &mut self.report;
         report.marked += u64::from(arrived.is_marked);
         match self.tracker.add(arrived.number) {
-            Came::Again => report.duplicates += 1,
-            Came::Astray => report.astray += 1,
+            Order::Duplicate => report.duplicates += 1,
+            Order::Astray => report.astray += 1,
             came => {
-                report.reordered += u64::from(came == Came::Late);
+                report.reordered += u64::from(came == Order::Late);
                 report.frames += 1;
                 report.bytes += arrived.size;
                 report.first.get_or_insert(arrived.time);
@@ -91,7 +91,8 @@ impl Receiving {
         }
     }
 
-    /// The source has started, perhaps not for the first time: its numbers begin anew.
+    /// Handles the first frame of a run of the source, perhaps after a restart: its numbers begin
+    /// anew.
     #[cold]
     fn begin(&mut self, run: u32) {
         if self.run.replace(run).is_some() {

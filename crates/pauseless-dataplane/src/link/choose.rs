@@ -8,16 +8,16 @@ use super::packet::{self, PacketLink};
 use super::xdp::{self, XdpLink};
 use crate::net::{self, Kind};
 
-/// How frames get from an interface to us and back.
+/// The socket by which frames are exchanged with an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// AF_PACKET on veth, where it needs no rights outside its namespace and loses nothing when the far end
     /// is slow; AF_XDP elsewhere, or AF_PACKET if that fails.
     #[default]
     Auto,
-    /// AF_PACKET.
+    /// AF_PACKET with memory-mapped rings.
     Packet,
-    /// AF_XDP.
+    /// AF_XDP in the best mode that the driver has.
     Xdp,
 }
 
@@ -34,11 +34,11 @@ impl FromStr for Backend {
     }
 }
 
-/// A link, and what it was made of.
+/// A link that was opened, and how.
 pub struct Opened {
-    /// The link.
+    /// The link, ready for use.
     pub link: Box<dyn Link>,
-    /// What was taken and why, for the log.
+    /// The choice and its reasons, for the log.
     pub how: String,
 }
 

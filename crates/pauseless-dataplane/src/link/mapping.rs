@@ -13,24 +13,24 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// `length` bytes of what a socket offers at `offset`.
+    /// Maps `length` bytes that a socket offers at `offset`.
     pub fn of(descriptor: RawFd, offset: i64, length: usize) -> io::Result<Mapping> {
         let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-        Mapping::map((descriptor, offset), length, flags)
+        Mapping::map(descriptor, offset, length, flags)
     }
 
-    /// `length` bytes of our own, all zero.
+    /// Maps `length` bytes of new memory, all zero.
     pub fn anonymous(length: usize) -> io::Result<Mapping> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
-        Mapping::map((-1, 0), length, flags)
+        Mapping::map(-1, 0, length, flags)
     }
 
-    /// The first byte.
+    /// The address of the first byte.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    fn map((descriptor, offset): (RawFd, i64), length: usize, flags: c_int) -> io::Result<Mapping> {
+    fn map(descriptor: RawFd, offset: i64, length: usize, flags: c_int) -> io::Result<Mapping> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at a place that the kernel chooses touches no memory of ours.
         let start =
@@ -43,8 +43,8 @@ impl Mapping {
     }
 }
 
-/// Has the processor fetch what is at `place`, which another core has written. Only a hint: any address
-/// will do.
+/// Prefetches the cache line at `place`, which another core has written. Only a hint: any address
+/// is allowed.
 #[inline(always)]
 pub fn prefetch(place: *const u8) {
     #[cfg(target_arch = "x86_64")]

@@ -13,7 +13,7 @@ type Line = Arc<Mutex<VecDeque<Vec<u8>>>>;
 pub struct MemoryLink {
     incoming: Line,
     outgoing: Line,
-    /// At most so many frames are on the wire in each direction.
+    /// The most frames on the wire in each direction.
     depth: usize,
     waiting: VecDeque<Vec<u8>>,
 }
@@ -33,7 +33,8 @@ pub fn pair(depth: usize) -> (MemoryLink, MemoryLink) {
 impl Link for MemoryLink {
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
         for count in 0..most {
-            let frame = self.incoming.lock().expect("no panic with it").pop_front();
+            let frame =
+                self.incoming.lock().expect("nothing panics while it holds the lock").pop_front();
             let Some(frame) = frame else {
                 return Ok(count);
             };
@@ -51,7 +52,7 @@ impl Link for MemoryLink {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let mut outgoing = self.outgoing.lock().expect("no panic with it");
+        let mut outgoing = self.outgoing.lock().expect("nothing panics while it holds the lock");
         let room = self.depth.saturating_sub(outgoing.len());
         let fits = room.min(self.waiting.len());
         outgoing.extend(self.waiting.drain(..fits));
@@ -74,7 +75,7 @@ mod tests {
     fn received(link: &mut MemoryLink) -> Vec<Vec<u8>> {
         let mut frames = Vec::new();
         let take = &mut |frame: Received<'_>| frames.push(frame.bytes.to_vec());
-        link.receive(10, take).expect("memory does not fail");
+        link.receive(10, take).expect("a link in memory does not fail");
         frames
     }
 
@@ -83,12 +84,12 @@ mod tests {
         let (mut a, mut b) = pair(2);
         assert!(a.send(&[1]) && a.send(&[2]) && !a.send(&[3]));
         assert!(received(&mut b).is_empty(), "nothing was flushed");
-        a.flush().expect("memory does not fail");
+        a.flush().expect("a link in memory does not fail");
         assert!(a.send(&[3]));
-        a.flush().expect("memory does not fail");
+        a.flush().expect("a link in memory does not fail");
         assert_eq!(a.backlog(), 1);
         assert_eq!(received(&mut b), [[1], [2]]);
-        a.flush().expect("memory does not fail");
+        a.flush().expect("a link in memory does not fail");
         assert_eq!((received(&mut b), a.backlog()), (vec![vec![3]], 0));
         assert!(received(&mut a).is_empty());
     }

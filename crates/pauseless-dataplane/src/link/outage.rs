@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use crate::net;
 
-/// What a link knows about the health of its interface.
+/// The health of the interface of a link.
 #[derive(Debug)]
 pub struct Outage {
     interface: String,
     /// Whether the interface has failed.
     is_on: bool,
-    /// Looks at an empty ring since the last look at the interface.
+    /// The number of reads of an empty ring since the interface was last checked.
     idle: u32,
-    /// When the next look at the interface may be.
+    /// The earliest instant of the next check.
     next: Instant,
 }
 
 impl Outage {
-    /// None so far.
+    /// The state of an interface that works.
     pub fn new(interface: &str) -> Outage {
         Outage { interface: interface.to_owned(), is_on: false, idle: 0, next: Instant::now() }
     }
@@ -29,7 +29,7 @@ impl Outage {
         self.is_on
     }
 
-    /// The interface has failed.
+    /// Records that the interface has failed.
     pub fn begin(&mut self, error: io::Error) -> io::Error {
         if self.is_on {
             return error;
@@ -38,17 +38,17 @@ impl Outage {
         net::named(error, format!("use {}", self.interface))
     }
 
-    /// The answer of a link that had nothing to do.
+    /// The result of a call that had nothing to do.
     pub fn result(&self) -> io::Result<()> {
         if self.is_on { Err(io::ErrorKind::NetworkDown.into()) } else { Ok(()) }
     }
 
-    /// The interface works.
+    /// Records that the interface works again.
     pub fn end(&mut self) {
         self.is_on = false;
     }
 
-    /// Called for each look at an empty ring; now and then it is time to look at the interface, which
+    /// Counts a read of an empty ring; returns whether it is time to check the interface, which
     /// takes system calls.
     pub fn is_due(&mut self) -> bool {
         self.idle = (self.idle + 1) % IDLE_LOOKS;
@@ -63,20 +63,20 @@ impl Outage {
         true
     }
 
-    /// Whether the interface is the one with this number, up, and connected. `socket` is any that is in
-    /// its namespace.
+    /// Whether the interface still has this number, is up, and is connected. `socket` is any in its
+    /// namespace.
     pub fn is_running(&self, socket: &OwnedFd, index: i32) -> bool {
         self.index(socket) == Some(index)
             && self.is_up(socket)
             && net::has_carrier(socket, &self.interface)
     }
 
-    /// The same for those who may learn of a cable that was unplugged a second later. While an interface
-    /// works this never waits for whoever changes interfaces, as [`Outage::is_running`] may.
+    /// As [`Outage::is_running`], but may notice an unplugged cable a second late. While an
+    /// interface works this never waits for processes that change interfaces.
     pub fn seems_running(&self, socket: &OwnedFd, index: i32) -> bool {
         let is_flagged = self.index(socket) == Some(index)
             && net::flags(socket, &self.interface).is_ok_and(|flags| flags & RUNNING == RUNNING);
-        // The flag may be as late after the cable is back.
+        // The flag may be as late when the cable is back.
         is_flagged || self.is_running(socket, index)
     }
 
@@ -85,7 +85,7 @@ impl Outage {
         net::flags(socket, &self.interface).is_ok_and(|flags| flags & libc::IFF_UP != 0)
     }
 
-    /// The number of the interface now.
+    /// The present number of the interface.
     pub fn index(&self, socket: &OwnedFd) -> Option<i32> {
         net::index(socket, &self.interface).ok()
     }

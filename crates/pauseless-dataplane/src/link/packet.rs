@@ -15,12 +15,12 @@ use crate::net::{self, socket};
 use receive::ReceiveRing;
 use transmit::{Sent, TransmitLine};
 
-/// What a link of this kind may be told.
+/// The options of a packet socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// At most so many frames lie between the kernel and us; rounded up to a power of two.
+    /// The most frames between the kernel and us, rounded up to a power of two.
     pub ring: usize,
-    /// Longer frames are cut, without FCS.
+    /// The longest frame without FCS; longer ones are cut.
     pub largest: usize,
 }
 
@@ -36,7 +36,7 @@ impl Default for Options {
 /// A link over a packet socket.
 #[derive(Debug)]
 pub struct PacketLink {
-    // Before the socket that it is a view of.
+    // Dropped before the socket that it is a view of.
     ring: ReceiveRing,
     line: TransmitLine,
     socket: OwnedFd,
@@ -50,11 +50,11 @@ impl PacketLink {
     /// namespace whoever uses it.
     pub fn open(interface: &str, options: Options) -> io::Result<PacketLink> {
         let what = |error| net::named(error, format!("open {interface} with AF_PACKET"));
-        // The protocol zero lets nothing in until the socket is bound.
+        // With protocol zero, nothing comes in until the socket is bound.
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK;
         let socket = socket::open(libc::AF_PACKET, kind, 0).map_err(what)?;
         let ring = ReceiveRing::new(&socket, options).map_err(what)?;
-        socket::set(&socket, (libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS), 1).map_err(what)?;
+        socket::set(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1).map_err(what)?;
         let index = net::index(&socket, interface).map_err(what)?;
         attach(&socket, index).map_err(what)?;
         Ok(PacketLink {
@@ -67,15 +67,15 @@ impl PacketLink {
         })
     }
 
-    /// The interface has failed: what is in line is lost.
+    /// Handles a failure of the interface: the queued frames are lost.
     fn fail(&mut self, error: io::Error) -> io::Error {
         self.losses.send += self.line.clear() as u64;
         self.outage.begin(error)
     }
 
-    /// Looks at the interface when there is nothing else to do.
+    /// Checks the interface when there is nothing else to do.
     fn look(&mut self) -> io::Result<()> {
-        // Otherwise whoever sleeps on the descriptor would not sleep.
+        // Reading the error clears it; otherwise a poll of the descriptor would return at once.
         let pending = socket::pending_error(&self.socket);
         if !self.outage.is_on() {
             return pending.map_or(Ok(()), |error| Err(self.fail(error)));
@@ -87,7 +87,7 @@ impl PacketLink {
         Ok(())
     }
 
-    /// Takes an interface that was made anew under the same name.
+    /// Attaches to an interface that was made anew under the same name.
     fn reattach(&mut self) {
         let index = self.outage.index(&self.socket);
         if let Some(index) = index.filter(|&index| index != self.index)
@@ -123,7 +123,7 @@ impl Link for PacketLink {
             match self.line.send(&self.socket) {
                 Sent::Some => self.outage.end(),
                 Sent::Refused => self.losses.send += 1,
-                // The kernel says this of a full queue, and of a cable that is unplugged.
+                // The kernel returns this for a full queue, and for an unplugged cable.
                 Sent::Full if self.outage.is_running(&self.socket, self.index) => return Ok(()),
                 Sent::Full => return Err(self.fail(io::ErrorKind::NetworkDown.into())),
                 Sent::Down(error) => {
@@ -141,9 +141,9 @@ impl Link for PacketLink {
     }
 
     fn losses(&mut self) -> Losses {
-        // Reading it sets it to zero.
-        let name = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
-        if let Ok([_, drops]) = socket::get::<[u32; 2]>(&self.socket, name) {
+        // Reading the counters resets them.
+        let counters = socket::get(&self.socket, libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        if let Ok::<[u32; 2], _>([_, drops]) = counters {
             self.losses.receive += u64::from(drops);
         }
         self.losses
@@ -154,7 +154,7 @@ impl Link for PacketLink {
     }
 }
 
-/// Lets the socket see all frames of an interface.
+/// Lets the socket receive all frames of an interface.
 fn attach(socket: &OwnedFd, index: i32) -> io::Result<()> {
     net::promiscuous(socket, index)?;
     let address = libc::sockaddr_ll {

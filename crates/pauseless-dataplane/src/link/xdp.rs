@@ -7,7 +7,7 @@
 //! when 256 frames wait at the far end. The loss is counted. A packet socket would keep the frame.
 
 mod attached;
-mod errand;
+mod background;
 mod program;
 mod ring;
 
@@ -20,15 +20,15 @@ use std::time::{Duration, Instant};
 use super::outage::Outage;
 use super::{Link, Losses, Received};
 use crate::net::{self, Namespace, socket};
-use attached::{Attached, BIND_TRIES, Kicked};
-use errand::Errand;
+use attached::{Attached, BIND_TRIES, WakeUp};
+use background::Background;
 
-/// How an interface is used.
+/// How frames are exchanged with an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The hardware writes to our memory and reads from it.
     ZeroCopy,
-    /// The driver copies.
+    /// The driver copies between its memory and ours.
     Copy,
     /// The kernel copies behind the driver, which every driver allows.
     Skb,
@@ -44,12 +44,12 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What a link of this kind may be told.
+/// The options of an AF_XDP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The one way to use the interface; `None` tries all, the best first.
+    /// The only mode to use; `None` tries all, the best first.
     pub mode: Option<Mode>,
-    /// At most so many frames lie between the kernel and us; rounded up to a power of two.
+    /// The most frames between the kernel and us, rounded up to a power of two.
     pub ring: usize,
     /// The longest frame that is expected, without FCS.
     pub largest: usize,
@@ -70,29 +70,29 @@ pub struct XdpLink {
     options: Options,
     mode: Mode,
     refusals: Vec<String>,
-    /// `None` while the interface is gone.
+    /// The bound socket; `None` while the interface is gone.
     attached: Option<Attached>,
-    /// The old socket is being closed, or a new one opened.
-    errand: Option<Errand<io::Result<Found>>>,
-    /// When to try again after a refusal, and how long to wait after the next.
+    /// The thread that closes the old socket, or opens a new one.
+    background: Option<Background<io::Result<Found>>>,
+    /// When to try again after a refusal, and how long to wait after the next one.
     retry: (Instant, Duration),
     index: i32,
     site: Arc<Site>,
-    /// Of sockets that are closed, and of frames that were thrown away.
+    /// The losses of closed sockets, and of frames that were dropped.
     losses: Losses,
     outage: Outage,
 }
 
-/// What an errand comes back with: nothing if it was to close the old socket, else the number of the
+/// The result of a background task: `None` if it has closed the old socket, else the number of the
 /// interface and a new one.
 type Found = Option<(i32, Attached)>;
 
-/// Where the interface is.
+/// The interface and its namespace.
 #[derive(Debug)]
 struct Site {
     interface: String,
     place: Namespace,
-    /// Keeps the interface promiscuous, and can ask about it.
+    /// A socket that keeps the interface promiscuous, and by which its state is read.
     watch: OwnedFd,
 }
 
@@ -111,7 +111,7 @@ impl XdpLink {
             mode,
             refusals,
             attached: Some(attached),
-            errand: None,
+            background: None,
             retry: (Instant::now(), RETRY_FIRST),
             index,
             site: Arc::new(Site {
@@ -124,18 +124,18 @@ impl XdpLink {
         })
     }
 
-    /// The way that was found.
+    /// The mode that was found to work.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Why better ways were refused.
+    /// Why better modes were refused.
     pub fn refusals(&self) -> &[String] {
         &self.refusals
     }
 
-    /// The interface has failed: what is in line is lost. The socket is closed, since what lies in its
-    /// rings cannot be called back.
+    /// Handles a failure of the interface: the queued frames are lost. The socket is closed, since
+    /// the frames in its rings cannot be called back.
     fn fail(&mut self, error: io::Error) -> io::Error {
         if let Some(mut attached) = self.attached.take() {
             for Losses { receive, send } in [attached.losses(), attached.pending()] {
@@ -143,7 +143,7 @@ impl XdpLink {
                 self.losses.send += send;
             }
             self.retry = (Instant::now(), RETRY_FIRST);
-            self.errand = Errand::start(move || {
+            self.background = Background::start(move || {
                 drop(attached);
                 Ok(None)
             })
@@ -152,13 +152,13 @@ impl XdpLink {
         self.outage.begin(error)
     }
 
-    /// Looks at the interface when there is nothing else to do.
+    /// Checks the interface when there is nothing else to do.
     fn look(&mut self) -> io::Result<()> {
         let Some(attached) = &self.attached else {
             self.reattach();
             return Ok(());
         };
-        // Otherwise whoever sleeps on the descriptor would not sleep.
+        // Reading the error clears it; otherwise a poll of the descriptor would return at once.
         match socket::pending_error(&attached.socket) {
             Some(error) => Err(self.fail(error)),
             None if !self.outage.seems_running(&self.site.watch, self.index) => {
@@ -170,10 +170,10 @@ impl XdpLink {
 
     /// Opens the interface again if it is back, or was made anew under the same name.
     fn reattach(&mut self) {
-        if self.errand.as_ref().is_some_and(|errand| !errand.is_done()) {
+        if self.background.as_ref().is_some_and(|background| !background.is_done()) {
             return;
         }
-        match self.errand.take().and_then(Errand::result) {
+        match self.background.take().and_then(Background::result) {
             Some(Ok(Some((index, attached)))) => {
                 self.index = index;
                 self.attached = Some(attached);
@@ -197,8 +197,8 @@ impl XdpLink {
             let attached = site.open(index, options, is_new)?;
             Ok(Some((index, attached)))
         };
-        self.errand = Errand::start(work).ok();
-        if self.errand.is_none() {
+        self.background = Background::start(work).ok();
+        if self.background.is_none() {
             self.back_off();
         }
     }
@@ -216,7 +216,7 @@ impl Site {
             return Err(io::ErrorKind::NetworkDown.into());
         }
         let (attached, ..) = self.place.enter(|| attach(index, options, 1))??;
-        // On an old one it only counts up.
+        // The count of an old interface only grows.
         if is_new {
             net::promiscuous(&self.watch, index)?;
         }
@@ -250,15 +250,15 @@ impl Link for XdpLink {
     fn flush(&mut self) -> io::Result<()> {
         while let Some(attached) = &mut self.attached {
             match attached.kick() {
-                Kicked::All | Kicked::Later => return Ok(()),
-                Kicked::Dropped => {
+                WakeUp::All | WakeUp::Later => return Ok(()),
+                WakeUp::Dropped => {
                     self.losses.send += 1;
-                    // The kernel says this of a full queue, and of a cable that is unplugged.
+                    // The kernel returns this for a full queue, and for an unplugged cable.
                     if !self.outage.is_running(&self.site.watch, self.index) {
                         return Err(self.fail(io::ErrorKind::NetworkDown.into()));
                     }
                 }
-                Kicked::Down(error) => return Err(self.fail(error)),
+                WakeUp::Down(error) => return Err(self.fail(error)),
             }
         }
         self.outage.result()
@@ -280,7 +280,7 @@ impl Link for XdpLink {
     }
 }
 
-/// Tries the ways that are allowed, and says which it was and what the others came to.
+/// Tries the allowed modes; returns the one that works and why the others do not.
 fn attach(index: i32, options: Options, tries: u32) -> io::Result<(Attached, Mode, Vec<String>)> {
     let mut refusals = Vec::new();
     let mut kind = io::ErrorKind::Other;
@@ -288,7 +288,7 @@ fn attach(index: i32, options: Options, tries: u32) -> io::Result<(Attached, Mod
         if options.mode.is_some_and(|only| only != mode) {
             continue;
         }
-        match Attached::open(index, (mode, options), tries) {
+        match Attached::open(index, mode, options, tries) {
             Ok(attached) => return Ok((attached, mode, refusals)),
             Err(error) => {
                 kind = error.kind();
@@ -299,7 +299,8 @@ fn attach(index: i32, options: Options, tries: u32) -> io::Result<(Attached, Mod
     Err(io::Error::new(kind, refusals.join("; ")))
 }
 
-/// The socket is bound to the first queue and sees nothing of the others.
+/// Refuses an interface with several queues: the socket is bound to the first one and sees nothing
+/// of the others.
 fn one_queue(interface: &str) -> io::Result<()> {
     let queues = net::queues(interface)?;
     if queues == 1 {
@@ -310,6 +311,6 @@ fn one_queue(interface: &str) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, problem))
 }
 
-/// After a refusal it is tried again so much later, and twice as much after each further one.
+/// The time to the first retry after a refusal; it doubles with each further one.
 const RETRY_FIRST: Duration = Duration::from_millis(16);
 const RETRY_LAST: Duration = Duration::from_millis(1_024);

@@ -1,4 +1,4 @@
-//! What `ethtool` asks an interface.
+//! The requests that `ethtool` makes of an interface.
 
 use std::ffi::CStr;
 use std::io;
@@ -7,23 +7,23 @@ use std::os::fd::OwnedFd;
 use super::interface::{ask, control, flags, request_for};
 use super::named;
 
-/// What is behind an interface.
+/// The kind of device behind an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One end of a pair inside this machine.
+    /// One end of a veth pair inside this machine.
     Veth,
-    /// Anything else, with the name of its driver where it says so.
+    /// Any other device, with the name of its driver where that is known.
     Other(Option<String>),
 }
 
-/// Lets frames pass as they are: no checksum, segment or merge is left to an interface, since nobody
-/// behind a switch in user space would do that work.
+/// Turns off all offloads, so that frames pass as they are: behind a switch in user space nobody
+/// would compute checksums or split segments.
 pub fn offloads_off(name: &str) -> io::Result<()> {
     let control = control()?;
     for code in [STXCSUM, SRXCSUM, STSO, SGSO, SGRO] {
         let mut off = Value { code, value: 0 };
         match command(&control, name, &mut off) {
-            // What an interface cannot do is off.
+            // An offload that the interface does not support is off.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
             done => done.map_err(|error| named(error, format!("turn offloads of {name} off")))?,
         }
@@ -43,7 +43,7 @@ pub(super) fn kind(control: &OwnedFd, name: &str) -> Kind {
     }
 }
 
-/// Active receive queues; one where an interface does not know about queues.
+/// The number of active receive queues; one if the interface does not know.
 pub(super) fn queues(control: &OwnedFd, name: &str) -> u32 {
     let mut channels = Channels { code: GCHANNELS, ..Channels::default() };
     match command(control, name, &mut channels) {
@@ -52,7 +52,7 @@ pub(super) fn queues(control: &OwnedFd, name: &str) -> u32 {
     }
 }
 
-/// Whether an interface is connected. Its flags say so too, but only a while later.
+/// Whether an interface is connected. Its flags say so too, but later.
 pub(crate) fn has_carrier(control: &OwnedFd, name: &str) -> bool {
     let mut carrier = Value { code: GLINK, value: 0 };
     match command(control, name, &mut carrier) {
@@ -61,7 +61,7 @@ pub(crate) fn has_carrier(control: &OwnedFd, name: &str) -> bool {
     }
 }
 
-/// `T` is the structure that its first field, the code, asks for.
+/// Runs an ethtool command; `T` is the structure that its first field, the code, asks for.
 fn command<T>(control: &OwnedFd, name: &str, command: &mut T) -> io::Result<()> {
     let mut request = request_for(name)?;
     request.ifr_ifru.ifru_data = (&raw mut *command).cast();

@@ -16,17 +16,16 @@ pub fn interface_exists(name: &str) -> bool {
 /// Takes an interface up or down.
 pub fn set_up(name: &str, is_up: bool) -> io::Result<()> {
     let verb = if is_up { "up" } else { "down" };
-    set_flag(name, (libc::IFF_UP, is_up))
-        .map_err(|error| named(error, format!("take {name} {verb}")))
+    set_flag(name, libc::IFF_UP, is_up).map_err(|error| named(error, format!("take {name} {verb}")))
 }
 
 /// Lets an interface take frames for all addresses, or for its own.
 pub fn set_promiscuous(name: &str, is_promiscuous: bool) -> io::Result<()> {
-    set_flag(name, (libc::IFF_PROMISC, is_promiscuous))
+    set_flag(name, libc::IFF_PROMISC, is_promiscuous)
         .map_err(|error| named(error, format!("make {name} promiscuous")))
 }
 
-/// Sets the largest payload of an interface.
+/// Sets the MTU of an interface.
 pub fn set_mtu(name: &str, mtu: u32) -> io::Result<()> {
     let mut request = request_for(name)?;
     request.ifr_ifru.ifru_mtu = mtu as c_int;
@@ -55,27 +54,27 @@ pub fn set_address(name: &str, address: [u8; 6]) -> io::Result<()> {
         .map_err(|error| named(error, format!("set the address of {name}")))
 }
 
-/// What kind of interface this is.
+/// The kind of device behind an interface.
 pub fn kind(name: &str) -> io::Result<ethtool::Kind> {
     let control = control()?;
     index(&control, name).map_err(|error| named(error, format!("find the interface {name}")))?;
     Ok(ethtool::kind(&control, name))
 }
 
-/// How many receive queues are active: frames arrive in any of them.
+/// The number of active receive queues: frames may arrive in any of them.
 pub fn queues(name: &str) -> io::Result<u32> {
     let control = control()?;
     index(&control, name).map_err(|error| named(error, format!("find the interface {name}")))?;
     Ok(ethtool::queues(&control, name))
 }
 
-/// Keeps IPv6 from sending anything of its own. Where the kernel has no IPv6, or does not let us, there
-/// is nothing to do: nodes drop what they do not know, and count it.
+/// Keeps IPv6 from sending frames of its own. Where the kernel has no IPv6, or does not allow this,
+/// nothing is done: nodes drop and count unknown frames.
 pub(super) fn quiet(name: &str) {
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
 }
 
-/// A socket to ask about interfaces with.
+/// A socket for requests about interfaces.
 pub(super) fn control() -> io::Result<OwnedFd> {
     socket::open(libc::AF_UNIX, libc::SOCK_DGRAM, 0)
 }
@@ -99,8 +98,7 @@ pub(crate) fn flags(socket: &OwnedFd, name: &str) -> io::Result<c_int> {
     Ok(c_int::from(unsafe { request.ifr_ifru.ifru_flags }))
 }
 
-/// Lets the interface with this number take frames for all addresses as long as `socket`, a packet
-/// socket, is open.
+/// Makes the interface with this number promiscuous as long as `socket`, a packet socket, is open.
 pub(crate) fn promiscuous(socket: &OwnedFd, index: c_int) -> io::Result<()> {
     let membership = libc::packet_mreq {
         mr_ifindex: index,
@@ -108,11 +106,10 @@ pub(crate) fn promiscuous(socket: &OwnedFd, index: c_int) -> io::Result<()> {
         mr_alen: 0,
         mr_address: [0; 8],
     };
-    let name = (libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP);
-    socket::set(socket, name, membership)
+    socket::set(socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, membership)
 }
 
-fn set_flag(name: &str, (flag, is_set): (c_int, bool)) -> io::Result<()> {
+fn set_flag(name: &str, flag: c_int, is_set: bool) -> io::Result<()> {
     let control = control()?;
     let before = flags(&control, name)?;
     let after = if is_set { before | flag } else { before & !flag };

@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use super::socket;
 
-/// A request for a veth pair with one end here and the other in the namespace of a descriptor.
-pub fn veth_message(here: &str, there: (RawFd, &str)) -> Vec<u8> {
+/// A request for a veth pair with one end here and the other in the namespace of `descriptor`.
+pub fn veth_message(here: &str, there: &str, descriptor: RawFd) -> Vec<u8> {
     let mut message = Message::new(libc::RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
     message.link(here);
     let information = message.open(libc::IFLA_LINKINFO);
@@ -15,8 +15,8 @@ pub fn veth_message(here: &str, there: (RawFd, &str)) -> Vec<u8> {
     let data = message.open(libc::IFLA_INFO_DATA);
     let peer = message.open(VETH_INFO_PEER);
     message.interface();
-    message.link(there.1);
-    message.put(libc::IFLA_NET_NS_FD, &there.0.to_ne_bytes());
+    message.link(there);
+    message.put(libc::IFLA_NET_NS_FD, &descriptor.to_ne_bytes());
     for nest in [peer, data, information] {
         message.close(nest);
     }
@@ -67,12 +67,12 @@ impl Message {
         message
     }
 
-    /// An `ifinfomsg` that leaves everything open.
+    /// Adds an `ifinfomsg` without any settings.
     fn interface(&mut self) {
         self.bytes.extend([0; 16]);
     }
 
-    /// Name, size and queues of one end.
+    /// Adds the name, MTU and queues of one end.
     fn link(&mut self, name: &str) {
         self.put(libc::IFLA_IFNAME, format!("{name}\0").as_bytes());
         self.put(libc::IFLA_MTU, &1_500_u32.to_ne_bytes());
@@ -86,7 +86,7 @@ impl Message {
         self.close(start);
     }
 
-    /// Begins an attribute and says where.
+    /// Begins an attribute and returns its offset.
     fn open(&mut self, kind: u16) -> usize {
         let start = self.bytes.len();
         self.bytes.extend([0, 0]);
@@ -107,7 +107,7 @@ impl Message {
     }
 }
 
-/// Bytes of an `nlmsghdr`.
+/// The length of an `nlmsghdr`, in bytes.
 const HEADER: usize = 16;
 
 // linux/veth.h

@@ -1,4 +1,4 @@
-//! Whether we may make namespaces and interfaces, and how to come to.
+//! The right to make namespaces and interfaces, and how to get it.
 
 use std::error::Error;
 use std::fmt;
@@ -10,20 +10,20 @@ use super::socket;
 /// Where the right to make networks comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
-    /// The process had it.
+    /// The process had it from the start.
     Given,
-    /// It is root in a user namespace of its own now, in which AF_XDP is not possible.
+    /// The process is root in a user namespace of its own now, in which AF_XDP is not possible.
     UserNamespace,
 }
 
 /// Why this process may not make networks.
 #[derive(Debug)]
 pub enum Unprivileged {
-    /// Other threads run, and only a process with one thread may make a user namespace.
+    /// Other threads are running, and only a process with one thread may make a user namespace.
     Threads,
-    /// The kernel lets no user make user namespaces.
+    /// The kernel does not let users make user namespaces.
     Forbidden(io::Error),
-    /// There is a user namespace, but without rights in it.
+    /// There is a user namespace, but it gives no rights.
     Powerless(io::Error),
 }
 
@@ -48,9 +48,9 @@ impl fmt::Display for Unprivileged {
 
 impl Error for Unprivileged {}
 
-/// Makes sure that this process may make network namespaces, interfaces and packet sockets. A process
-/// without the right goes to a user namespace of its own, where it is root; call this before threads
-/// start.
+/// Makes sure that this process may make network namespaces, interfaces and packet sockets. A
+/// process without the right moves to a user namespace of its own, where it is root; call this
+/// before threads start.
 pub fn become_root() -> Result<Privilege, Unprivileged> {
     if is_privileged() {
         return Ok(Privilege::Given);
@@ -63,7 +63,7 @@ pub fn become_root() -> Result<Privilege, Unprivileged> {
         Some(libc::EINVAL) => Unprivileged::Threads,
         _ => Unprivileged::Forbidden(error),
     })?;
-    // Without this the kernel takes no map of groups from a user without rights.
+    // Without this, the kernel does not let an unprivileged user map groups.
     let maps = fs::write("/proc/self/setgroups", "deny")
         .and_then(|()| fs::write("/proc/self/uid_map", format!("0 {user} 1")))
         .and_then(|()| fs::write("/proc/self/gid_map", format!("0 {group} 1")));
@@ -75,7 +75,7 @@ pub fn become_root() -> Result<Privilege, Unprivileged> {
     Ok(Privilege::UserNamespace)
 }
 
-/// Whether the effective capabilities are enough.
+/// Whether the effective capabilities suffice.
 fn is_privileged() -> bool {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return false;

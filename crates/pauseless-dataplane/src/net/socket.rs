@@ -5,7 +5,7 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// The error of the last call if `status` says that it failed.
+/// Checks the result of a system call; the error is that of the last call.
 pub fn check(status: c_int) -> io::Result<c_int> {
     if status < 0 {
         return Err(io::Error::last_os_error());
@@ -13,7 +13,7 @@ pub fn check(status: c_int) -> io::Result<c_int> {
     Ok(status)
 }
 
-/// A new socket that is closed in child processes.
+/// Opens a socket that is closed in child processes.
 pub fn open(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
     // SAFETY: no pointers.
     let descriptor = check(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })?;
@@ -22,7 +22,7 @@ pub fn open(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> 
 }
 
 /// Sets an option to a plain value.
-pub fn set<T: Copy>(socket: &OwnedFd, (level, name): (c_int, c_int), value: T) -> io::Result<()> {
+pub fn set<T: Copy>(socket: &OwnedFd, level: c_int, name: c_int, value: T) -> io::Result<()> {
     let (pointer, size) = ((&raw const value).cast(), mem::size_of::<T>());
     // SAFETY: the kernel reads `size` bytes from `value`, which outlives the call.
     let status = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, pointer, size as u32) };
@@ -30,7 +30,7 @@ pub fn set<T: Copy>(socket: &OwnedFd, (level, name): (c_int, c_int), value: T) -
 }
 
 /// Reads an option. `T` must be a plain structure of integers.
-pub fn get<T: Copy + Default>(socket: &OwnedFd, (level, name): (c_int, c_int)) -> io::Result<T> {
+pub fn get<T: Copy + Default>(socket: &OwnedFd, level: c_int, name: c_int) -> io::Result<T> {
     let mut value = T::default();
     let mut size = mem::size_of::<T>() as libc::socklen_t;
     let pointer = (&raw mut value).cast();
@@ -42,11 +42,11 @@ pub fn get<T: Copy + Default>(socket: &OwnedFd, (level, name): (c_int, c_int)) -
 
 /// The error that is pending at a socket; reading it clears it.
 pub fn pending_error(socket: &OwnedFd) -> Option<io::Error> {
-    let code = get::<c_int>(socket, (libc::SOL_SOCKET, libc::SO_ERROR)).ok()?;
+    let code = get::<c_int>(socket, libc::SOL_SOCKET, libc::SO_ERROR).ok()?;
     (code != 0).then(|| io::Error::from_raw_os_error(code))
 }
 
-/// Binds to the address of a kind that the kernel knows.
+/// Binds to an address of a kind that the kernel knows.
 pub fn bind<T: Copy>(socket: &OwnedFd, address: T) -> io::Result<()> {
     let (pointer, size) = ((&raw const address).cast(), mem::size_of::<T>());
     // SAFETY: the kernel reads `size` bytes from `address`, which outlives the call.

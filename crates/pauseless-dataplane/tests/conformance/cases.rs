@@ -27,7 +27,7 @@ const WATCHDOG: watchdog::Config = watchdog::Config {
     action: watchdog::Action::Drop,
 };
 
-/// Two to one.
+/// Class 0 gets twice the share of any other.
 const WEIGHTS: Scheduler = Scheduler::Weighted([2, 1, 1, 1, 1, 1, 1, 1]);
 
 /// A network and what it runs.
@@ -121,7 +121,7 @@ pub const CASES: [Case; 19] = [
 ];
 
 impl Case {
-    /// The network.
+    /// The network of this case as the simulator runs it.
     pub fn config(&self) -> Config {
         let mut config = match self.marking {
             Marking::None => self.ring(),

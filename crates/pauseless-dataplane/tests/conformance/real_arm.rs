@@ -36,7 +36,7 @@ pub enum Wires {
 
 pub struct RealArm {
     pub wires: Wires,
-    /// What comes in.
+    /// The frames that arrive at hosts and switches.
     pub arrivals: Vec<Passing>,
 }
 
@@ -101,7 +101,7 @@ impl Wires {
         let (inside, outside) = (Namespace::new()?, Namespace::new()?);
         let wire = |port: usize| -> io::Result<(Box<dyn Link>, Box<dyn Link>)> {
             let (near, far) = (format!("s{port}"), format!("p{port}"));
-            net::veth((&inside, &near), (&outside, &far))?;
+            net::veth(inside.end(&near), outside.end(&far))?;
             let options = Options::default();
             let near = inside.enter(|| PacketLink::open(&near, options))??;
             let far = outside.enter(|| PacketLink::open(&far, options))??;
@@ -121,7 +121,7 @@ struct Camera {
 }
 
 impl Tap for Camera {
-    fn see(&mut self, time: Time, (port, direction): (PortId, Direction), frame: &[u8]) {
+    fn see(&mut self, time: Time, port: PortId, direction: Direction, frame: &[u8]) {
         if direction == Direction::Out {
             self.seen.borrow_mut().push((time, port, frame.to_vec()));
         }

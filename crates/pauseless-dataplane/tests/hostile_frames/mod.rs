@@ -35,7 +35,7 @@ impl Generator {
         self.random.below(bound as u64) as usize
     }
 
-    /// The next frame.
+    /// Makes the next frame of the sequence.
     pub fn next(&mut self) -> &[u8] {
         self.made += 1;
         let mut length = match self.below(8) {

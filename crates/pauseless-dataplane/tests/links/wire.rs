@@ -11,7 +11,7 @@ use pauseless_dataplane::net::{self, Namespace};
 /// What the ends of a wire are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Memory.
+    /// Two queues in memory.
     Memory,
     /// Packet sockets on a veth pair.
     Packet,
@@ -25,13 +25,13 @@ pub enum Kind {
 pub const KINDS: [Kind; 5] =
     [Kind::Memory, Kind::Packet, Kind::Xdp(Mode::Copy), Kind::Xdp(Mode::Skb), Kind::Mixed];
 
-/// A wire.
+/// A wire between two links.
 pub struct Wire {
     /// What it is made of.
     pub kind: Kind,
-    /// One end.
+    /// The link at one end.
     pub a: Box<dyn Link>,
-    /// The other.
+    /// The link at the other end.
     pub b: Box<dyn Link>,
     /// The namespaces of the ends, if they are in any.
     pub places: Option<[Namespace; 2]>,
@@ -150,7 +150,7 @@ pub fn pair() -> Option<[Namespace; 2]> {
 
 /// Makes the veth pair.
 pub fn connect(places: &[Namespace; 2]) {
-    net::veth((&places[0], INTERFACE), (&places[1], INTERFACE)).expect("a veth pair");
+    net::veth(places[0].end(INTERFACE), places[1].end(INTERFACE)).expect("a veth pair");
 }
 
 /// More than a kernel needs that has anything else to do.

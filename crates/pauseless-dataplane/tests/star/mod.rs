@@ -224,9 +224,8 @@ impl Star {
         let sockets = ends.into_iter().map(|end| Socket(Arc::new(Mutex::new(end))));
         let sockets = Vec::from_iter(sockets);
         let hosts = hosts.into_iter().enumerate();
-        let mut nodes = Vec::from_iter(
-            hosts.map(|(index, flows)| host(config, (index, &sockets[index]), flows)),
-        );
+        let mut nodes =
+            Vec::from_iter(hosts.map(|(index, flows)| host(config, index, &sockets[index], flows)));
         let mut switch = SwitchNode::new(config, links);
         for (index, host) in nodes.iter_mut().enumerate() {
             let port = PortId(index as u16);
@@ -238,7 +237,7 @@ impl Star {
 
     /// Kills a host and starts another one in its place.
     pub fn restart_host(&mut self, index: usize, config: &SwitchNodeConfig, flows: Flows) {
-        let mut fresh = host(config, (index, &self.sockets[index]), flows);
+        let mut fresh = host(config, index, &self.sockets[index], flows);
         let port = PortId(index as u16);
         self.switch.set_arrivals(port, fresh.departures());
         fresh.set_arrivals(self.switch.departures(port));
@@ -274,7 +273,7 @@ impl Star {
     }
 }
 
-fn host(config: &SwitchNodeConfig, (index, socket): (usize, &Socket), flows: Flows) -> HostNode {
+fn host(config: &SwitchNodeConfig, index: usize, socket: &Socket, flows: Flows) -> HostNode {
     let config = HostNodeConfig {
         common: Common {
             resolution: config.common.resolution,

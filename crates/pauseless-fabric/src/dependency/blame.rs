@@ -1,29 +1,29 @@
-//! Which end nodes alone are to blame: without them there would be no cycle.
+//! The hosts to blame for a cycle: without them there would be none.
 
 use pauseless_core::id::NodeId;
 
 use super::graph::Checker;
 use super::{Component, Network, Traffic};
 
-/// End nodes that have something in common, such as what they call themselves.
+/// Hosts that have something in common, such as their description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspects {
     /// What they have in common.
     pub name: String,
-    /// The hosts.
+    /// All hosts that share it.
     pub hosts: Vec<NodeId>,
 }
 
-/// End nodes without which there is no cycle.
+/// Hosts without which there is no cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blame {
     /// What they have in common; `None` if nothing that was known beforehand.
     pub name: Option<String>,
-    /// The hosts.
+    /// All hosts that share that name.
     pub hosts: Vec<NodeId>,
-    /// Those of them that are enough to leave out, and of which none can come back without a
-    /// cycle; there may be other such choices, even smaller ones. `None` if it was not looked for,
-    /// because that would have taken too long.
+    /// A part of these hosts that is enough to leave out, and of which none can come back without a
+    /// cycle; there may be other such choices, even smaller ones. `None` if the search would have
+    /// taken too long.
     pub needed: Option<Vec<NodeId>>,
 }
 
@@ -68,14 +68,14 @@ struct Trial<'t> {
     network: Network<'t>,
     left_out: Vec<bool>,
     most: usize,
-    /// What a check costs: a step per way and switch.
+    /// The cost of a check: one step per way and switch.
     cost: u64,
-    /// How many steps are left to be spent.
+    /// The number of steps that may still be spent.
     patience: u64,
 }
 
 impl Trial<'_> {
-    /// Pays for so many checks, if it can.
+    /// Spends the steps of `checks` checks; returns whether there were enough left.
     fn can_afford(&mut self, checks: u64) -> bool {
         let left = self.patience.checked_sub(checks.saturating_mul(self.cost));
         self.patience = left.unwrap_or(0);
@@ -93,18 +93,17 @@ impl Trial<'_> {
         self.checker.graph(self.network, &self.left_out).is_cyclic()
     }
 
-    /// Leaves out who makes the rarest dependency of a shortest cycle, again and again until there
-    /// is no cycle. `None` if that would be too many.
+    /// Leaves out the hosts that make the rarest dependency of a shortest cycle, again and again
+    /// until there is no cycle. `None` if that would be too many.
     fn leave_out_the_rarest(&mut self) -> Option<Vec<NodeId>> {
         let mut hosts = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let graph = self.checker.graph(self.network, &self.left_out);
-            let here = (&graph, &self.left_out[..]);
-            let components = self.checker.explain(self.network, here, 1);
+            let components = self.checker.explain(self.network, &graph, &self.left_out, 1);
             let Some(Component { cycle, .. }) = components.first() else {
                 return Some(hosts);
             };
-            // Asking who makes a cycle is as much work as a check for each of its hops.
+            // Finding who makes a cycle costs as much as a check for each of its hops.
             if !self.can_afford(cycle.hops.len() as u64) {
                 return None;
             }
@@ -121,10 +120,10 @@ impl Trial<'_> {
         None
     }
 
-    /// Takes back whom it need not leave out.
+    /// Takes back the hosts that need not be left out.
     fn verdict(mut self, name: Option<String>, mut hosts: Vec<NodeId>) -> Blame {
         hosts.sort_unstable();
-        // What is found is worth some patience again; a list too long is not read anyhow.
+        // The result is worth as many steps again; longer lists are not read anyway.
         self.patience = PATIENCE;
         let is_worth_it = hosts.len() <= TRIALS_MAX && self.can_afford(hosts.len() as u64);
         let needed = is_worth_it.then(|| {
@@ -146,6 +145,6 @@ impl Trial<'_> {
 }
 
 const ROUNDS_MAX: usize = 64;
-/// About a second.
+/// Steps of a search, about a second on one core.
 const PATIENCE: u64 = 30_000_000;
 const TRIALS_MAX: usize = 256;

@@ -12,9 +12,10 @@ use crate::topology::Topology;
 #[derive(Clone, Debug)]
 pub(crate) struct Channels {
     pub class_count: usize,
-    /// A vertex is a channel shifted by so many bits, plus a class.
+    /// The number of bits of the class in a vertex: a vertex is a channel shifted by as many bits,
+    /// plus a class.
     pub class_bits: u32,
-    /// Where the ports of each node begin in `leaving`.
+    /// The index in `leaving` of the first port of each node.
     port_starts: Vec<u32>,
     /// The channel behind each port; `NONE` if it leads to a host.
     leaving: Vec<u32>,
@@ -51,7 +52,7 @@ impl Channels {
         channels
     }
 
-    /// How many classes a network can use, from 0 up to the highest.
+    /// The number of classes that a network can use, from 0 to the highest.
     pub(crate) fn class_count(network: &Network<'_>) -> usize {
         let entering = match network.traffic {
             Traffic::AllPairs(lanes) => lanes.iter().map(|lane| lane.class).max(),
@@ -80,7 +81,7 @@ impl Channels {
         (channel != NONE).then_some(channel)
     }
 
-    /// Where a channel arrives.
+    /// The ingress at which a channel ends.
     #[inline]
     pub(crate) fn end(&self, channel: u32) -> (NodeId, PortId) {
         self.ends[channel as usize]

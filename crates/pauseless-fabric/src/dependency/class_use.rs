@@ -9,7 +9,7 @@ use super::{Network, Traffic};
 /// The classes in which packets arrive at each switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassUse {
-    /// By node, a bit per class; none for hosts.
+    /// The classes of each node, a bit each; none for hosts.
     classes: Vec<u16>,
 }
 
@@ -19,8 +19,8 @@ impl ClassUse {
         self.classes[node.index()]
     }
 
-    /// How many that are at the switch with the most. In a tree every hop changes the layer, so it
-    /// is every second class at most; without bounces fewer.
+    /// The number of classes at the switch with the most. In a tree every hop changes the layer, so
+    /// it is at most every second class; without bounces fewer.
     //= ttl 2.3 half
     //= ttl 2.3 quarter
     pub fn most(&self) -> u32 {
@@ -28,16 +28,16 @@ impl ClassUse {
         counts.max().unwrap_or(0)
     }
 
-    /// How many classes are in use anywhere.
+    /// The number of classes in use anywhere.
     pub fn total(&self) -> u32 {
         let all = self.classes.iter().fold(0, |all, classes| all | classes);
         all.count_ones()
     }
 }
 
-/// Follows all packets of a network and notes in which classes they arrive where, from hosts and
-/// from other switches. With [`pauseless_core::class_map::Hops`] these are the partitions that a
-/// switch needs, as few as its place in the fabric allows.
+/// Follows all packets of a network and records in which classes they arrive at each switch, from
+/// hosts and from other switches. With [`pauseless_core::class_map::Hops`] these are the partitions
+/// that a switch needs, as few as its place in the fabric allows.
 pub fn class_use(network: Network<'_>) -> ClassUse {
     let topology = network.topology;
     let node_count = topology.nodes().len();
@@ -47,7 +47,7 @@ pub fn class_use(network: Network<'_>) -> ClassUse {
     let mut marks = Marks { channels: &channels, classes: vec![0; node_count] };
     let mut walker = Walker::new(&channels);
     for stream in &streams.list {
-        walker.follow((&streams, &channels), *stream, &mut marks);
+        walker.follow(&streams, *stream, &mut marks);
     }
     let mut enter = |host: NodeId, class: Class| {
         if let Some(link) = topology.ports(host).first() {

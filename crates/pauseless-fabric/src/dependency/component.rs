@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::graph::Graph;
 
-/// Whether there is a cycle: takes away what nothing waits for until nothing is left.
+/// Whether there is a cycle: removes vertices that nothing waits for until none is left.
 pub(crate) fn is_cyclic(graph: &Graph) -> bool {
     let count = graph.vertex_count() as u32;
     let mut waiting = vec![0u32; count as usize];
@@ -53,7 +53,7 @@ pub(crate) fn strong(graph: &Graph) -> Vec<Vec<u32>> {
 
 struct Tarjan<'g> {
     graph: &'g Graph,
-    /// When each vertex was met, from 1; 0 for not yet.
+    /// The order in which each vertex was found, from 1; 0 for not yet.
     order: Vec<u32>,
     low: Vec<u32>,
     is_open: Vec<bool>,
@@ -97,13 +97,14 @@ impl Tarjan<'_> {
         self.open.push(vertex);
     }
 
-    /// Closes the component of which `vertex` was the first, if it was.
+    /// Completes the component of which `vertex` was found first, if it was.
     fn leave(&mut self, vertex: u32) {
         if self.low[vertex as usize] != self.order[vertex as usize] {
             return;
         }
         let first = self.open.iter().rposition(|open| *open == vertex);
-        let mut component = self.open.split_off(first.expect("it is open until it is left"));
+        let mut component =
+            self.open.split_off(first.expect("a vertex is on the stack until it is left"));
         for member in &component {
             self.is_open[*member as usize] = false;
         }

@@ -1,6 +1,6 @@
 //! How packets get into the buffers of a cycle: which ports feed them, and how far packets stay.
 //!
-//! What thresholds can do about a cycle hangs on both. See `docs/cycle-aware.md`.
+//! What thresholds can do about a cycle depends on both. See `docs/cycle-aware.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,22 +28,23 @@ pub struct Junction {
     pub buffer: Buffer,
     /// The switch that sends to it.
     pub node: NodeId,
-    /// The port by which it does.
+    /// The port by which it sends.
     pub egress: PortId,
-    /// The ingress buffers of that switch from which packets go there and which can wait for
-    /// each other in turn, in order.
+    /// The ingress buffers of that switch from which packets go there and which are in the same
+    /// component, in order.
     pub inside: Vec<Buffer>,
-    /// All others from which packets go there, those that face hosts included, in order.
+    /// All other buffers from which packets go there, those that face hosts included, in order.
     pub entering: Vec<Buffer>,
 }
 
 impl Checker {
-    /// What feeds the cyclic components of `graph`, which must be that of `network` and
+    /// The ports that feed the cyclic components of `graph`, which must be that of `network` and
     /// `left_out`; in the order of [`Graph::components`].
     pub fn crossings(
         &mut self,
         network: Network<'_>,
-        (graph, left_out): (&Graph, &[bool]),
+        graph: &Graph,
+        left_out: &[bool],
     ) -> Vec<Crossing> {
         let components = component::strong(graph);
         if components.is_empty() {
@@ -64,9 +65,9 @@ impl Checker {
         }
         for &stream in &streams.list {
             let mut trace = Trace::new(&survey.homes);
-            self.walker().follow((&streams, &channels), stream, &mut trace);
+            self.walker().follow(&streams, stream, &mut trace);
             let Trace { entries, edges, .. } = trace;
-            survey.take_entries((&streams, stream), entries);
+            survey.take_entries(&streams, stream, entries);
             survey.take_edges(edges);
         }
         let crossings = components.iter().enumerate();
@@ -78,7 +79,7 @@ impl Checker {
 struct Trace<'h> {
     homes: &'h BTreeMap<u32, usize>,
     entries: BTreeSet<(NodeId, u32)>,
-    /// To each vertex in a cycle, from any.
+    /// The dependencies on vertices of cycles, from any vertex.
     edges: BTreeSet<(u32, u32)>,
 }
 
@@ -102,13 +103,13 @@ impl Visitor for Trace<'_> {
     }
 }
 
-/// What all streams do there.
+/// What all streams do at the buffers of cycles.
 struct Survey<'s> {
     network: Network<'s>,
     channels: &'s Channels,
     /// The component of each vertex that lies in one.
     homes: BTreeMap<u32, usize>,
-    /// By the vertex that packets go to.
+    /// The buffers of the same component, by the vertex that their packets go to.
     inside: BTreeSet<(u32, Buffer)>,
     entering: BTreeSet<(u32, Buffer)>,
     stretches: Vec<Option<usize>>,
@@ -117,12 +118,13 @@ struct Survey<'s> {
 impl Survey<'_> {
     fn take_entries(
         &mut self,
-        (streams, stream): (&Streams<'_>, Stream),
+        streams: &Streams<'_>,
+        stream: Stream,
         entries: BTreeSet<(NodeId, u32)>,
     ) {
         let topology = self.network.topology;
         for (switch, vertex) in entries {
-            let sources = streams.sources_at(stream, switch, (self.channels, vertex));
+            let sources = streams.sources_at(stream, switch, vertex);
             for (host, lane) in sources {
                 let buffer = Buffer {
                     node: switch,
@@ -134,7 +136,7 @@ impl Survey<'_> {
         }
     }
 
-    /// `edges` are all that one stream does.
+    /// Adds the dependencies of one stream.
     fn take_edges(&mut self, edges: BTreeSet<(u32, u32)>) {
         let mut nexts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (from, to) in edges {
@@ -179,14 +181,14 @@ impl Survey<'_> {
     }
 }
 
-/// The most vertices on a way from `start` on; `None` if it leads in a circle. `known` has a
-/// vertex that is still being looked at as 0.
+/// The most vertices on a path from `start` on; `None` if it leads in a circle. A vertex that is
+/// still being visited has 0 in `known`.
 fn stretch(
     start: u32,
     nexts: &BTreeMap<u32, Vec<u32>>,
     known: &mut BTreeMap<u32, Option<usize>>,
 ) -> Option<usize> {
-    // Paths are short, circles are found at their second visit: recursion stays shallow.
+    // Paths are short and circles are found at their second visit, so recursion stays shallow.
     if let Some(found) = known.get(&start) {
         return found.filter(|count| *count > 0);
     }
@@ -250,7 +252,7 @@ mod tests {
         let left_out = vec![false; topology.nodes().len()];
         let mut checker = Checker::of(&network);
         let graph = checker.graph(network, &left_out);
-        checker.crossings(network, (&graph, &left_out))
+        checker.crossings(network, &graph, &left_out)
     }
 
     #[test]

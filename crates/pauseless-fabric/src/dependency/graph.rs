@@ -1,4 +1,4 @@
-//! The graph itself: filled way by way as bits, read as lists.
+//! The dependency graph: filled way by way as bits, read as lists.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use super::{Buffer, Network};
 use crate::topology::Topology;
 use pauseless_core::id::NodeId;
 
-/// Builds graphs of one fabric, for different routes and traffic. It keeps its memory from one to
-/// the next, which is what makes thousands of them cheap.
+/// Builds dependency graphs of one fabric, for different routes and traffic. It keeps its memory
+/// from one to the next, which makes thousands of them cheap.
 #[derive(Clone, Debug)]
 pub struct Checker {
     channels: Arc<Channels>,
     walker: Walker,
-    /// Where the row of each vertex begins in `bits`; it ends where the next one begins.
+    /// The index in `bits` of the row of each vertex; it ends where the next one begins.
     rows: Vec<u32>,
     bits: Vec<u64>,
 }
 
 impl Checker {
-    /// For all networks of this fabric with up to `class_count` classes.
+    /// A checker for all networks of this fabric with up to `class_count` classes.
     pub fn new(topology: &Topology, class_count: usize) -> Checker {
         let channels = Arc::new(Channels::new(topology, class_count));
         let mut rows = vec![0];
@@ -36,13 +36,13 @@ impl Checker {
         Checker { walker: Walker::new(&channels), channels, rows, bits: vec![0; total] }
     }
 
-    /// For this network.
+    /// A checker sized for this network.
     pub fn of(network: &Network<'_>) -> Checker {
         Checker::new(network.topology, Channels::class_count(network))
     }
 
-    /// The graph of `network`. Hosts whose mark in `left_out`, by node, is set neither send nor
-    /// receive.
+    /// The dependency graph of `network`. Hosts whose mark in `left_out`, by node, is set neither
+    /// send nor receive.
     pub fn graph(&mut self, network: Network<'_>, left_out: &[bool]) -> Graph {
         assert!(Channels::class_count(&network) <= self.channels.class_count);
         self.bits.fill(0);
@@ -58,7 +58,7 @@ impl Checker {
             lossy: LossyVertices::new(&network, &channels),
         };
         for stream in &streams.list {
-            self.walker.follow((&streams, &channels), *stream, &mut marks);
+            self.walker.follow(&streams, *stream, &mut marks);
         }
         self.read()
     }
@@ -93,22 +93,22 @@ impl Checker {
     }
 }
 
-/// Which buffer can wait for which.
+/// The dependency graph: which buffer can wait for which.
 #[derive(Clone, Debug)]
 pub struct Graph {
     channels: Arc<Channels>,
-    /// Where the successors of each vertex begin in `targets`.
+    /// The index in `targets` of the successors of each vertex.
     starts: Vec<u32>,
     targets: Vec<u32>,
 }
 
 impl Graph {
-    /// How many ingress buffers face switches.
+    /// The number of ingress buffers that face switches.
     pub fn buffer_count(&self) -> usize {
         self.channels.channel_count() * self.channels.class_count
     }
 
-    /// How many pairs of them have one waiting for the other.
+    /// The number of pairs of buffers of which one can wait for the other.
     pub fn dependency_count(&self) -> usize {
         self.targets.len()
     }
@@ -133,13 +133,13 @@ impl Graph {
     pub fn waits_for(&self, topology: &Topology, buffer: Buffer) -> Vec<Buffer> {
         let port = topology.port(buffer.node, buffer.port);
         let channel = self.channels.leaving(port.peer, port.peer_port);
-        let channel = channel.expect("hosts are never waited for");
+        let channel = channel.expect("the buffer faces a switch");
         let vertex = self.channels.vertex(channel, buffer.class);
         let successors = self.successors(vertex).iter();
         successors.map(|next| self.channels.buffer(*next)).collect()
     }
 
-    /// How many vertices there are; some stand for classes that nobody uses.
+    /// The number of vertices; some stand for classes that are not used.
     pub(crate) fn vertex_count(&self) -> usize {
         self.starts.len() - 1
     }
@@ -155,7 +155,7 @@ struct Marks<'c> {
     channels: &'c Channels,
     rows: &'c [u32],
     bits: &'c mut [u64],
-    /// Per node, what the stream at hand can go on to, as words of a row.
+    /// The next vertices of the present stream per node, as words of a row.
     masks: Vec<Mask>,
     words: Vec<u64>,
     stream: u32,
@@ -170,7 +170,7 @@ struct Mask {
 }
 
 impl Marks<'_> {
-    /// The words of the row of a vertex.
+    /// The range of words of the row of a vertex.
     #[inline]
     fn row(&self, vertex: u32) -> Range<usize> {
         let rows = &self.rows[vertex as usize..vertex as usize + 2];
@@ -239,10 +239,10 @@ impl Visitor for Marks<'_> {
     }
 }
 
-/// The vertices that never make anybody wait.
+/// The vertices that never make anything wait, because they drop.
 #[derive(Clone, Debug)]
 pub(crate) struct LossyVertices {
-    /// Empty when there is none.
+    /// Whether each vertex is lossy; empty if none is.
     marks: Vec<bool>,
 }
 

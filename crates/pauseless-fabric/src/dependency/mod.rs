@@ -33,50 +33,50 @@ pub use crossing::{Crossing, Junction};
 pub use graph::{Checker, Graph};
 pub use witness::{ClosingFlow, Component, Cycle, Hop};
 
-/// Everything that decides which buffer can wait for which.
+/// Everything that determines which buffer can wait for which.
 #[derive(Clone, Copy, Debug)]
 pub struct Network<'n> {
-    /// Who is joined to whom.
+    /// The nodes and the links between them.
     pub topology: &'n Topology,
-    /// Where packets go.
+    /// The routes that packets take.
     pub routes: &'n Routes,
-    /// In which class they go there.
+    /// The class in which packets leave each switch.
     pub classes: &'n ClassMap,
-    /// Which packets there are.
+    /// The packets that sources may send.
     pub traffic: &'n Traffic,
-    /// Which buffers drop rather than make anybody wait.
+    /// The buffers that drop packets rather than making anything wait.
     pub lossy: &'n Lossy,
 }
 
 /// The packets that sources may send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Traffic {
-    /// Every host to every other, in each of these lanes.
+    /// Every host sends to every other, in each of these lanes.
     AllPairs(Vec<Lane>),
-    /// These alone.
+    /// Only these packets are sent.
     Demands(Vec<Demand>),
 }
 
 /// How a packet enters the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lane {
-    /// What it carries all the way, such as a service level.
+    /// The label that it carries from source to target, such as a service level.
     pub label: u8,
     /// The class on the link from its source.
     pub class: Class,
 }
 
 impl Lane {
-    /// What a fabric with a single class has.
+    /// The lane of a fabric with a single class.
     pub const ONLY: Lane = Lane { label: 0, class: Class(0) };
 }
 
 /// Packets of one source that are forwarded alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Demand {
-    /// What the switches forward them by.
+    /// The group by which switches forward them.
     pub group: GroupId,
-    /// How they enter.
+    /// The label and class in which they enter.
     pub lane: Lane,
     /// The host that sends them.
     pub source: NodeId,
@@ -85,12 +85,12 @@ pub struct Demand {
 /// The (ingress port, class) that drop what does not fit: flow control is off there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lossy {
-    /// A bit per class.
+    /// The lossy classes of each ingress, a bit each.
     classes: BTreeMap<(NodeId, PortId), u16>,
 }
 
 impl Lossy {
-    /// Nothing is ever dropped.
+    /// No buffer is lossy.
     pub fn nothing() -> Lossy {
         Lossy::default()
     }
@@ -106,13 +106,13 @@ impl Lossy {
     }
 }
 
-/// An ingress buffer.
+/// The buffer of one class at one ingress port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Buffer {
-    /// The switch.
+    /// The switch that the buffer is in.
     pub node: NodeId,
     /// The port at which packets arrive.
     pub port: PortId,
-    /// Their class.
+    /// The class of the packets in it.
     pub class: Class,
 }

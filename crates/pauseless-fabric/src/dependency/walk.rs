@@ -1,4 +1,4 @@
-//! Following all packets of one way and label through the fabric at once.
+//! Follows all packets of one way and label through the fabric at once.
 //!
 //! Where a class lasts for several hops the walk tells apart how many of them are over, so that
 //! dependencies are exact. A witness is made of dependencies alone: there it may name a source whose
@@ -13,16 +13,16 @@ use pauseless_core::table::WayId;
 use super::channel::Channels;
 use super::{Demand, Lane, Network, Traffic};
 
-/// What is told of a walk.
+/// The observer of a walk.
 pub(crate) trait Visitor {
-    /// Another stream is followed from here on.
+    /// A walk along another stream begins.
     fn begin(&mut self) {}
     /// Packets enter the fabric at `switch` and go to this vertex.
     fn enter(&mut self, switch: NodeId, vertex: u32);
-    /// Packets in one vertex want to go on to another.
+    /// Packets in one vertex can go on to another.
     fn depend(&mut self, from: u32, to: u32);
-    /// The same for all vertices that packets in `from`, at `node`, can go on to. For one stream
-    /// these are the same wherever at `node` they come from.
+    /// Packets in `from`, at `node`, can go on to all of `nexts`. For one stream these are the same
+    /// wherever at `node` packets come from.
     fn depend_all(&mut self, from: u32, node: NodeId, nexts: &[u32]) {
         let _ = node;
         for &to in nexts {
@@ -39,7 +39,7 @@ pub(crate) struct Stream {
     pub sources: Sources,
 }
 
-/// Who sends them.
+/// Which hosts send the packets of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sources {
     /// All hosts that are not left out, in this lane of [`Traffic::AllPairs`].
@@ -52,14 +52,15 @@ pub(crate) enum Sources {
 #[derive(Clone, Debug)]
 pub(crate) struct Streams<'n> {
     network: Network<'n>,
+    channels: &'n Channels,
     left_out: &'n [bool],
-    /// Sorted by group, then by label.
+    /// The demands that are not left out, sorted by group, then by label.
     demands: Vec<Demand>,
-    /// The switches that have sources.
+    /// The switches that have sending hosts.
     entrances: Vec<NodeId>,
-    /// Per lane and port of the fabric, in which classes packets that enter leave by that port.
+    /// Per lane and port of the fabric, the classes in which entering packets leave by that port.
     entering: Vec<Vec<u16>>,
-    /// The groups that each way leads to, as far as anybody sends to them.
+    /// The groups that each way leads to, as far as any host sends to them.
     groups: Vec<Vec<GroupId>>,
     pub list: Vec<Stream>,
 }
@@ -68,11 +69,12 @@ impl<'n> Streams<'n> {
     /// The streams between hosts whose mark in `left_out`, by node, is not set.
     pub(crate) fn new(
         network: Network<'n>,
-        channels: &Channels,
+        channels: &'n Channels,
         left_out: &'n [bool],
     ) -> Streams<'n> {
         let mut streams = Streams {
             network,
+            channels,
             left_out,
             demands: Vec::new(),
             entrances: Vec::new(),
@@ -81,14 +83,15 @@ impl<'n> Streams<'n> {
             list: Vec::new(),
         };
         match network.traffic {
-            Traffic::AllPairs(lanes) => streams.take_all(lanes, channels),
+            Traffic::AllPairs(lanes) => streams.take_all(lanes),
             Traffic::Demands(demands) => streams.take_demands(demands),
         }
         streams
     }
 
-    fn take_all(&mut self, lanes: &[Lane], channels: &Channels) {
+    fn take_all(&mut self, lanes: &[Lane]) {
         let Network { topology, routes, .. } = self.network;
+        let channels = self.channels;
         let is_source = |host: &NodeId| {
             topology.is_host(*host)
                 && !self.left_out[host.index()]
@@ -113,7 +116,7 @@ impl<'n> Streams<'n> {
                         let next = self.network.classes.next(passage, at_first(*lane));
                         classes[channels.port_place(node, egress)] |= next.map_or(0, mask);
                         if !matches!(self.network.classes, ClassMap::Table(_)) {
-                            // It does not depend on the port by which they came.
+                            // Other maps do not depend on the ingress port.
                             break;
                         }
                     }
@@ -144,7 +147,7 @@ impl<'n> Streams<'n> {
             !is_left_out(demand.source) && !is_left_out(groups.target(demand.group))
         });
         self.demands = wanted.copied().collect();
-        // By group and then by label. Groups that share a way are kept apart: not everybody who
+        // By group and then by label. Groups that share a way are kept apart: not every host that
         // sends to one of them sends to the others.
         self.demands.sort_unstable();
         let key = |demand: &Demand| (demand.group, demand.lane.label);
@@ -169,16 +172,16 @@ impl<'n> Streams<'n> {
         }
     }
 
-    /// The hosts whose packets of `stream` enter at `switch` and go from there to the vertex
-    /// (`channel`, `class`).
+    /// The hosts whose packets of `stream` enter at `switch` and go from there to
+    /// `vertex`.
     pub(crate) fn sources_at(
         &self,
         stream: Stream,
         switch: NodeId,
-        (channels, vertex): (&Channels, u32),
+        vertex: u32,
     ) -> Vec<(NodeId, Lane)> {
         let Network { topology, .. } = self.network;
-        let buffer = channels.buffer(vertex);
+        let buffer = self.channels.buffer(vertex);
         let egress = topology.port(buffer.node, buffer.port).peer_port;
         let leads_there = |host: NodeId, lane: Lane| {
             let ingress = topology.ports(host)[0].peer_port;
@@ -209,7 +212,7 @@ impl<'n> Streams<'n> {
     }
 }
 
-/// A packet at the first switch of its way.
+/// The state of a packet at its first switch.
 fn at_first(lane: Lane) -> Carried {
     Carried { label: lane.label, class: lane.class, hops: 0 }
 }
@@ -218,26 +221,26 @@ fn mask(class: Class) -> u16 {
     1 << class.0
 }
 
-/// Follows streams. It keeps its vectors from one to the next.
+/// Follows streams through the fabric. It keeps its vectors from one to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Walker {
-    /// Per channel and phase, the classes in which the stream was met.
+    /// Per channel and phase, the classes in which the stream was found.
     seen: Vec<u16>,
     touched: Vec<u32>,
-    stack: Vec<Met>,
-    /// How many phases packets can be in: where a class lasts for several hops, what comes next
-    /// depends on how many of them are over.
+    stack: Vec<Visit>,
+    /// The number of phases: where a class lasts for several hops, the next class depends on how
+    /// many of them are over.
     phases: u8,
-    /// Where classes stay the same, what follows each switch, per stream.
+    /// Where classes stay the same, the next vertices of each switch, per stream.
     fans: Fans,
 }
 
-/// Packets of the stream at hand in the buffer at the end of a channel.
+/// Packets of the present stream in the buffer at the end of a channel.
 #[derive(Clone, Copy, Debug)]
-struct Met {
+struct Visit {
     channel: u32,
     class: Class,
-    /// The hops behind them, modulo the number of phases.
+    /// The number of hops so far, modulo the number of phases.
     phase: u8,
 }
 
@@ -252,10 +255,10 @@ impl Walker {
         }
     }
 
-    /// Tells `visitor` of every place that a packet of `stream` can be in.
+    /// Reports to `visitor` every buffer that a packet of `stream` can be in.
     pub(crate) fn follow(
         &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
+        streams: &Streams<'_>,
         stream: Stream,
         visitor: &mut impl Visitor,
     ) {
@@ -264,35 +267,31 @@ impl Walker {
             ClassMap::Hops(hops) => hops.width,
             _ => 1,
         };
-        let places = channels.channel_count() * usize::from(self.phases);
+        let places = streams.channels.channel_count() * usize::from(self.phases);
         if self.seen.len() < places {
             self.seen.resize(places, 0);
         }
         match stream.sources {
-            Sources::All(lane) => self.enter_all((streams, channels), (stream, lane), visitor),
+            Sources::All(lane) => self.enter_all(streams, stream, lane, visitor),
             Sources::Listed(start, end) => {
                 for demand in &streams.demands[start..end] {
-                    self.enter_one((streams, channels), *demand, visitor);
+                    self.enter_one(streams, *demand, visitor);
                 }
             }
         }
         match streams.network.classes {
-            ClassMap::Same => self.spread_plainly((streams, channels), stream, visitor),
-            _ => self.spread((streams, channels), stream, visitor),
+            ClassMap::Same => self.spread_plainly(streams, stream, visitor),
+            _ => self.spread(streams, stream, visitor),
         }
         for place in self.touched.drain(..) {
             self.seen[place as usize] = 0;
         }
     }
 
-    /// From where packets have entered to wherever they can go.
-    fn spread(
-        &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
-        stream: Stream,
-        visitor: &mut impl Visitor,
-    ) {
+    /// Follows packets from where they have entered to wherever they can go.
+    fn spread(&mut self, streams: &Streams<'_>, stream: Stream, visitor: &mut impl Visitor) {
         let Network { routes, classes, .. } = streams.network;
+        let channels = streams.channels;
         while let Some(met) = self.stack.pop() {
             let (node, ingress) = channels.end(met.channel);
             let from = channels.vertex(met.channel, met.class);
@@ -310,17 +309,18 @@ impl Walker {
         }
     }
 
-    /// The same where classes stay the same: what follows a switch does not depend on the port by
-    /// which packets came, so it is looked up once, which matters where there are many equal ways.
+    /// As `spread`, where classes stay the same: the next vertices of a switch then do not depend
+    /// on the ingress, so they are looked up once, which matters where there are many equal paths.
     fn spread_plainly(
         &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
+        streams: &Streams<'_>,
         stream: Stream,
         visitor: &mut impl Visitor,
     ) {
+        let channels = streams.channels;
         let table = &streams.network.routes.table;
         self.fans.clear(streams.network.topology.nodes().len());
-        while let Some(Met { channel, class, .. }) = self.stack.pop() {
+        while let Some(Visit { channel, class, .. }) = self.stack.pop() {
             let (node, _) = channels.end(channel);
             let from = channels.vertex(channel, class);
             if let [egress] = table.next_hops_of_way(node, stream.way) {
@@ -352,11 +352,13 @@ impl Walker {
 
     fn enter_all(
         &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
-        (stream, lane): (Stream, usize),
+        streams: &Streams<'_>,
+        stream: Stream,
+        lane: usize,
         visitor: &mut impl Visitor,
     ) {
         let Network { routes, .. } = streams.network;
+        let channels = streams.channels;
         let entering = &streams.entering[lane];
         for &switch in &streams.entrances {
             for &egress in routes.table.next_hops_of_way(switch, stream.way) {
@@ -374,13 +376,9 @@ impl Walker {
         }
     }
 
-    fn enter_one(
-        &mut self,
-        (streams, channels): (&Streams<'_>, &Channels),
-        demand: Demand,
-        visitor: &mut impl Visitor,
-    ) {
+    fn enter_one(&mut self, streams: &Streams<'_>, demand: Demand, visitor: &mut impl Visitor) {
         let Network { topology, routes, classes, .. } = streams.network;
+        let channels = streams.channels;
         let Some(link) = topology.ports(demand.source).first() else {
             return;
         };
@@ -397,13 +395,13 @@ impl Walker {
         }
     }
 
-    /// Packets come from the first switch of their way.
+    /// Visits the channel that packets take from their first switch.
     #[inline]
     fn visit(&mut self, channel: u32, class: Class) {
         self.visit_after(0, channel, class);
     }
 
-    /// Packets come from a switch at which they were in `phase`.
+    /// Visits the channel that packets take from a switch at which they were in `phase`.
     #[inline]
     fn visit_after(&mut self, phase: u8, channel: u32, class: Class) {
         let (mut phase, mut place) = (phase, channel);
@@ -419,19 +417,19 @@ impl Walker {
             self.touched.push(place);
         }
         *seen |= mask(class);
-        self.stack.push(Met { channel, class, phase });
+        self.stack.push(Visit { channel, class, phase });
     }
 }
 
-/// What packets of the stream at hand can go on to from each switch. A stream of demands may have
-/// several classes; each has its own.
+/// The vertices to which packets of the present stream can go from each switch. A stream of demands
+/// may have several classes; each has its own.
 #[derive(Clone, Debug, Default)]
 struct Fans {
-    /// Per node: the class and the stream that `bounds` are of.
+    /// Per node, the class and the stream that `bounds` belong to.
     owners: Vec<(Class, u32)>,
     bounds: Vec<(u32, u32)>,
     vertices: Vec<u32>,
-    /// The number of the stream at hand.
+    /// The number of the present stream.
     stream: u32,
 }
 

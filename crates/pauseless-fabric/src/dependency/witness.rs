@@ -1,4 +1,4 @@
-//! Why a cycle is there: who sends what through it, and the fewest flows that close it.
+//! The witness of a cycle: which hosts send what through it, and the fewest flows that close it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,44 +12,44 @@ use super::{Buffer, Lane, Network, component};
 /// Buffers that can all wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// All of them, in order.
+    /// All buffers of the component, in order.
     pub buffers: Vec<Buffer>,
-    /// How many pairs of them have one waiting for the other.
+    /// The number of pairs of them of which one can wait for the other.
     pub dependency_count: usize,
-    /// A shortest cycle among them.
+    /// A shortest cycle of the component.
     pub cycle: Cycle,
 }
 
 /// Buffers that can wait for each other in a circle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// Each waits for the next, and the last for the first.
+    /// The buffers of the cycle: each waits for the next, and the last for the first.
     pub hops: Vec<Hop>,
     /// A few flows that close it. A single one means that its packets travel in a circle.
     pub flows: Vec<ClosingFlow>,
-    /// Whether it is certain that fewer flows do not close it.
+    /// Whether fewer flows certainly do not close it.
     pub is_fewest: bool,
 }
 
 /// One buffer of a cycle, and why it can wait for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// The buffer.
+    /// The buffer that waits for the next one.
     pub buffer: Buffer,
-    /// The port behind which the next one lies.
+    /// The port towards the next buffer.
     pub egress: PortId,
-    /// The hosts for which packets go from this buffer to the next, in order.
+    /// The hosts to which packets go from this buffer to the next, in order.
     pub targets: Vec<NodeId>,
-    /// The hosts that send them, in order.
+    /// The hosts that send these packets, in order.
     pub sources: Vec<NodeId>,
 }
 
 /// Some consecutive dependencies of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Arc {
-    /// The first of them: from this hop to the next.
+    /// The first dependency: from this hop to the next.
     first: usize,
-    /// How many.
+    /// How many dependencies follow each other.
     count: usize,
 }
 
@@ -58,12 +58,12 @@ struct Arc {
 pub struct ClosingFlow {
     /// The host that sends.
     pub source: NodeId,
-    /// What its packets are forwarded by.
+    /// The group by which its packets are forwarded.
     pub group: GroupId,
-    /// How they enter.
+    /// The label and class in which they enter.
     pub lane: Lane,
-    /// The egress ports that they pass, from that of the source on. Where tables leave a choice,
-    /// it is the one that leads through the cycle.
+    /// The egress ports that they pass, from that of the source on. Where tables leave a choice, it
+    /// is the one that leads through the cycle.
     pub path: Vec<(NodeId, PortId)>,
     /// The dependencies of the cycle that it was chosen for: from each of these hops to the next.
     pub hops: Vec<usize>,
@@ -75,7 +75,8 @@ impl Checker {
     pub fn explain(
         &mut self,
         network: Network<'_>,
-        (graph, left_out): (&Graph, &[bool]),
+        graph: &Graph,
+        left_out: &[bool],
         count_max: usize,
     ) -> Vec<Component> {
         let channels = self.channels().clone();
@@ -101,7 +102,7 @@ impl Checker {
     }
 }
 
-/// Asks every stream what it has to do with one cycle.
+/// Determines which streams make the dependencies of one cycle.
 struct Investigation<'i> {
     network: Network<'i>,
     channels: &'i Channels,
@@ -113,19 +114,19 @@ struct Investigation<'i> {
 /// A stream that makes some dependencies of the cycle.
 struct Involved {
     stream: Stream,
-    /// By hop: whether it makes the dependency from there to the next.
+    /// Whether it makes the dependency from each hop to the next.
     uses: Vec<bool>,
 }
 
 impl Involved {
-    /// How many consecutive dependencies it makes from `first` on.
+    /// The number of consecutive dependencies that it makes from `first` on.
     fn run(&self, first: usize) -> usize {
         let count = self.uses.len();
         let run = (0..count).take_while(|n| self.uses[(first + n) % count]);
         run.count()
     }
 
-    /// How many separate runs of dependencies it makes.
+    /// The number of separate runs of dependencies that it makes.
     fn run_count(&self) -> usize {
         let count = self.uses.len();
         let is_first = |at: &usize| self.uses[*at] && !self.uses[(at + count - 1) % count];
@@ -146,7 +147,7 @@ impl Investigation<'_> {
             if !uses.contains(&true) {
                 continue;
             }
-            self.mark_sources((stream, &trace), &uses, &mut sources);
+            self.mark_sources(stream, &trace, &uses, &mut sources);
             for at in (0..count).filter(|at| uses[*at]) {
                 for group in self.streams.groups(stream) {
                     targets[at][self.network.routes.groups.target(*group).index()] = true;
@@ -169,17 +170,18 @@ impl Investigation<'_> {
         });
         let hops = hops.collect();
         let flows = self.close(&involved);
-        // Arcs are chosen as if a flow made but one; one that leaves the cycle and comes back may
-        // do the work of two.
+        // Arcs are chosen as if a flow made only one; a flow that leaves the cycle and comes back
+        // may make two.
         let is_fewest = involved.iter().all(|one| one.run_count() <= 1);
         Cycle { hops, flows, is_fewest }
     }
 
-    /// Marks, at every hop that a stream uses, who sends it. Along consecutive hops ever more do, so
-    /// each is looked for only from where the hop before left off.
+    /// Marks the sources of a stream at every hop that it uses. They only grow along consecutive
+    /// hops, so the search continues from where the hop before left off.
     fn mark_sources(
         &self,
-        (stream, trace): (Stream, &Trace),
+        stream: Stream,
+        trace: &Trace,
         uses: &[bool],
         sources: &mut [Vec<bool>],
     ) {
@@ -233,7 +235,7 @@ impl Investigation<'_> {
                 continue;
             }
             let able = involved.iter().filter(|one| one.run(arc.first) >= arc.count);
-            // Flows that share no host with each other can all send at their full rate.
+            // Flows without a common host can all send at their full rate.
             let flow = able
                 .take(CHOICES_MAX)
                 .map(|one| self.flow(one.stream, arc, &flows))
@@ -252,7 +254,7 @@ impl Investigation<'_> {
                 let port = topology.port(buffer.node, buffer.port);
                 (port.peer, port.peer_port)
             });
-            // Classes cannot be told from a path, so only where there is one is it certain.
+            // A path does not show classes, so this is certain only where there is one.
             self.channels.class_count == 1 && flow.path.windows(2).any(|pair| pair == wanted)
         };
         hops.iter().all(|at| passes(*at))
@@ -269,12 +271,12 @@ impl Investigation<'_> {
         };
         let choices = self.streams.groups(stream).iter().copied();
         let group = choices.min_by_key(|group| is_taken(groups.target(*group)));
-        let group = group.expect("a stream leads somewhere");
+        let group = group.expect("a stream has at least one group");
         let target = groups.target(group);
         let sources = self.upstream(stream, &trace, first).into_iter();
         let (source, (lane, entrance)) = sources
             .min_by_key(|(host, _)| (*host == target, is_taken(*host)))
-            .expect("somebody sends what is in a buffer");
+            .expect("packets in a buffer have a source");
         let mut vertices = trace.path(entrance, first);
         let count = self.cycle.len();
         let covered = (1..=arc.count).map(|n| self.cycle[(arc.first + n) % count]);
@@ -315,9 +317,9 @@ impl Investigation<'_> {
 
     fn trace(&mut self, stream: Stream) -> Trace {
         let mut trace = Trace::default();
-        self.walker.follow((self.streams, self.channels), stream, &mut trace);
+        self.walker.follow(self.streams, stream, &mut trace);
         trace.entries.sort_unstable_by_key(|(switch, vertex)| (*vertex, *switch));
-        // Every demand of one switch enters alike.
+        // All demands of one switch enter alike.
         trace.entries.dedup();
         trace.edges.sort_unstable_by_key(|(_, to)| *to);
         trace
@@ -335,20 +337,19 @@ impl Investigation<'_> {
     fn entering(&self, stream: Stream, trace: &Trace, vertex: u32) -> Vec<(NodeId, (Lane, u32))> {
         let mut hosts = Vec::new();
         for (switch, entry) in trace.entries_at(vertex) {
-            let here = (self.channels, *entry);
-            let sources = self.streams.sources_at(stream, *switch, here);
+            let sources = self.streams.sources_at(stream, *switch, *entry);
             hosts.extend(sources.into_iter().map(|(host, lane)| (host, (lane, *entry))));
         }
         hosts
     }
 }
 
-/// Everything that one stream does.
+/// The walk of one stream.
 #[derive(Default)]
 struct Trace {
-    /// In order of the vertex.
+    /// The switches and vertices at which packets enter, in order of the vertex.
     entries: Vec<(NodeId, u32)>,
-    /// In order of the second vertex.
+    /// The dependencies, in order of the second vertex.
     edges: Vec<(u32, u32)>,
 }
 
@@ -363,7 +364,7 @@ impl Visitor for Trace {
 }
 
 impl Trace {
-    /// By hop of the cycle: whether the dependency from there to the next is made.
+    /// Whether the dependency from each hop of the cycle to the next is made.
     fn uses(&self, cycle: &[u32]) -> Vec<bool> {
         let next = |at: usize| cycle[(at + 1) % cycle.len()];
         let is_used = |at: usize| {

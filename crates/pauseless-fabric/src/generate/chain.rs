@@ -8,34 +8,34 @@ use super::{Numbers, Shape, Size, SizeError, Wiring};
 /// Switches S1.. in a circle. The host of S1 is H1; if there are several they are H1a, H1b..
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ring {
-    /// At least three.
+    /// The switches of the circle; at least three.
     pub switches: u32,
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
 }
 
 /// Switches S1.. in a row, with hosts named as those of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// At least one.
+    /// The switches of the row; at least one.
     pub switches: u32,
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
 }
 
 /// Hosts X1.. on SW0, hosts Y1.. on SW1, and one link between the two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dumbbell {
-    /// At least one.
+    /// The hosts on SW0; at least one.
     pub left: u32,
-    /// At least one.
+    /// The hosts on SW1; at least one.
     pub right: u32,
 }
 
 /// Hosts H1.. and the sink R on the switch S1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NToOne {
-    /// At least one.
+    /// The hosts beside the sink; at least one.
     pub senders: u32,
 }
 
@@ -43,7 +43,7 @@ pub struct NToOne {
 /// A1 to B1, A2 to B2.. crosses one: Ai is on the switch before link i, Bi behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParkingLot {
-    /// At least one.
+    /// The links of the row; at least one.
     pub links: u32,
 }
 
@@ -54,7 +54,7 @@ impl Shape for Ring {
 
     fn check(&self) -> Result<(), SizeError> {
         let ring = Numbers("a ring");
-        ring.within(("switches", self.switches), 3, FIELD_MAX)?;
+        ring.within("switches", self.switches, 3..=FIELD_MAX)?;
         ring.positive(&[("hosts_per_switch", self.hosts_per_switch)])
     }
 
@@ -93,8 +93,8 @@ impl Shape for Dumbbell {
 
     fn check(&self) -> Result<(), SizeError> {
         let dumbbell = Numbers("a dumbbell");
-        dumbbell.within(("left", self.left), 1, HOSTS_MAX)?;
-        dumbbell.within(("right", self.right), 1, HOSTS_MAX)
+        dumbbell.within("left", self.left, 1..=HOSTS_MAX)?;
+        dumbbell.within("right", self.right, 1..=HOSTS_MAX)
     }
 
     fn draw(&self, wiring: &mut Wiring) {
@@ -115,7 +115,7 @@ impl Shape for NToOne {
     }
 
     fn check(&self) -> Result<(), SizeError> {
-        Numbers("n to 1").within(("senders", self.senders), 1, HOSTS_MAX)
+        Numbers("n to 1").within("senders", self.senders, 1..=HOSTS_MAX)
     }
 
     fn draw(&self, wiring: &mut Wiring) {

@@ -15,23 +15,23 @@ use super::{Numbers, Shape, Size, SizeError, Wiring};
 /// connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dragonfly {
-    /// From 1 to a h + 1.
+    /// The number of groups, from 1 to a h + 1.
     pub groups: u32,
-    /// The a of the paper; at least one.
+    /// a of the paper, the routers of each group; at least one.
     pub routers_per_group: u32,
-    /// The p of the paper; at least one.
+    /// p of the paper, the hosts of each router; at least one.
     pub hosts_per_router: u32,
-    /// The h of the paper: how many global links a router has at most.
+    /// h of the paper, the most global links of a router.
     pub global_links_per_router: u32,
 }
 
 impl Dragonfly {
-    /// a h + 1: with more groups two of them would have no link between them.
+    /// The most groups, a h + 1: with more, two of them would have no link between them.
     pub fn groups_max(self) -> u64 {
         u64::from(self.routers_per_group) * u64::from(self.global_links_per_router) + 1
     }
 
-    /// How many links join any two groups.
+    /// The number of links that join any two groups.
     pub fn links_per_group_pair(self) -> u64 {
         let ports = self.groups_max() - 1;
         let others = u64::from(self.groups.saturating_sub(1));
@@ -67,10 +67,9 @@ impl Shape for Dragonfly {
             ("routers_per_group", self.routers_per_group),
             ("hosts_per_router", self.hosts_per_router),
         ])?;
-        let global = ("global_links_per_router", self.global_links_per_router);
-        fields.within(global, 0, FIELD_MAX)?;
-        // At most 1024 x 1024 + 1.
-        fields.within(("groups", self.groups), 1, self.groups_max() as u32)
+        fields.within("global_links_per_router", self.global_links_per_router, 0..=FIELD_MAX)?;
+        // The limit is at most 1024 x 1024 + 1.
+        fields.within("groups", self.groups, 1..=self.groups_max() as u32)
     }
 
     fn draw(&self, wiring: &mut Wiring) {
@@ -99,7 +98,7 @@ impl Wiring {
             for group in 0..groups.len() {
                 for steps in 1..=others {
                     let other = (group + steps) % groups.len();
-                    // Each link is seen from both ends; the way back is the rest of the circle.
+                    // Each link is visited from both ends; the way back is the rest of the circle.
                     if group < other {
                         let back = groups.len() - steps;
                         self.link(router(group, steps), router(other, back));

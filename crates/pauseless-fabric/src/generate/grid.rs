@@ -15,7 +15,7 @@ pub struct Torus {
     /// X, Y and Z, each at least one. A dimension of one has no links, and one of two has a
     /// single link between its two switches.
     pub dimensions: [u32; 3],
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
 }
 
@@ -24,7 +24,7 @@ pub struct Torus {
 pub struct Mesh {
     /// X, Y and Z, each at least one.
     pub dimensions: [u32; 3],
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
 }
 
@@ -70,7 +70,7 @@ impl Shape for Mesh {
     }
 }
 
-/// `links` says how many links a row of so many switches has.
+/// The size of a grid; `links` is the number of links of a row with this many switches.
 fn grid_size(dimensions: [u32; 3], hosts_per_switch: u32, links: impl Fn(u32) -> u32) -> Size {
     let switches = product(dimensions);
     let hosts = switches.saturating_mul(hosts_per_switch.into());
@@ -89,7 +89,7 @@ fn grid_size(dimensions: [u32; 3], hosts_per_switch: u32, links: impl Fn(u32) ->
     }
 }
 
-/// What becomes of the two ends of a row.
+/// Whether the two ends of a row are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Joined,
@@ -108,7 +108,7 @@ impl Wiring {
         self.attach_all(&switches, hosts_per_switch);
     }
 
-    /// The links along x come first, then those along y and z, and so do the ports.
+    /// Adds the links along x, then those along y and z; the ports have the same order.
     fn grid(&mut self, dimensions: [u32; 3], hosts_per_switch: u32, ends: Ends) {
         self.points(dimensions, hosts_per_switch);
         let [x, y, z] = dimensions;

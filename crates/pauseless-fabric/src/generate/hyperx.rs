@@ -13,7 +13,7 @@ use super::{Numbers, Shape, Size, SizeError, Wiring};
 pub struct HyperX {
     /// X, Y and Z, each at least one. A dimension of one has no links.
     pub dimensions: [u32; 3],
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
     /// Parallel links between two switches of a row; at least one.
     pub links_per_pair: u32,
@@ -42,7 +42,7 @@ impl Shape for HyperX {
         ])
     }
 
-    /// The links along x come first, then those along y and z, and so do the ports.
+    /// Adds the links along x, then those along y and z; the ports have the same order.
     fn draw(&self, wiring: &mut Wiring) {
         wiring.points(self.dimensions, self.hosts_per_switch);
         let [x, y, z] = self.dimensions;

@@ -64,22 +64,22 @@ pub use tree::{FatTree, LeafSpine, RailOptimised, ThreeTierClos};
 /// Switches come before hosts, and at each switch the ports to hosts come first, then those to the
 /// layer above or to the next switch. A new shape is a struct of its numbers that implements this.
 pub trait Shape: Any + Debug + Send + Sync {
-    /// How large the fabric would be, whether or not the size is possible.
+    /// The size of the fabric, whether or not it is possible.
     fn size(&self) -> Size;
 
-    /// Whether each number is possible; their product is looked at by [`Shape::build`].
+    /// Checks each number; [`Shape::build`] checks their product.
     fn check(&self) -> Result<(), SizeError>;
 
     /// Adds all nodes and links. The size has been checked.
     fn draw(&self, wiring: &mut Wiring);
 
-    /// What dimension-order routing needs to know, for shapes that have dimensions. Their switches
-    /// are numbered as [`Dimensions`] says.
+    /// The dimensions, for dimension-order routing; `None` for shapes without. The switches are
+    /// numbered as [`Dimensions`] says.
     fn dimensions(&self) -> Option<Dimensions> {
         None
     }
 
-    /// The fabric of this shape, or what is wrong with its size.
+    /// Builds the fabric of this shape, or says what is wrong with its size.
     fn build(&self, links: LinkSpecs) -> Result<Topology, SizeError> {
         self.check()?;
         self.size().check()?;
@@ -90,23 +90,23 @@ pub trait Shape: Any + Debug + Send + Sync {
     }
 }
 
-/// The links of a generated fabric.
+/// The rates and delays of the links of a generated fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSpecs {
-    /// Between a host and its switch.
+    /// The links between hosts and switches.
     pub host: LinkSpec,
-    /// Between two switches.
+    /// The links between two switches.
     pub switch: LinkSpec,
 }
 
 impl LinkSpecs {
-    /// The same for all links.
+    /// The same rate and delay for all links.
     pub const fn same(spec: LinkSpec) -> LinkSpecs {
         LinkSpecs { host: spec, switch: spec }
     }
 }
 
-/// A fabric in the making, whose links are all alike: those of hosts, and those between switches.
+/// A fabric under construction, with one kind of link to hosts and one between switches.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     nodes: TopologyBuilder,
@@ -119,7 +119,7 @@ impl Wiring {
         Wiring { nodes: TopologyBuilder::new(), links }
     }
 
-    /// The fabric, or the first thing that is wrong with it.
+    /// Builds the fabric, or reports the first thing that is wrong with it.
     pub fn build(self) -> Result<Topology, TopologyError> {
         self.nodes.build()
     }

@@ -14,14 +14,14 @@ use crate::rng::{Purpose, Stream};
 /// the graph is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RandomRegular {
-    /// At least two.
+    /// The switches of the graph; at least two.
     pub switches: u32,
-    /// Less than the number of switches, and at least two if there are more than two; the product
-    /// with that number must be even.
+    /// The links of each switch to others: less than the number of switches, and at least two if
+    /// there are more than two; the product with that number must be even.
     pub degree: u32,
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
-    /// What the links are drawn from.
+    /// The seed of the random links.
     pub seed: u64,
 }
 
@@ -39,10 +39,10 @@ impl Shape for RandomRegular {
     fn check(&self) -> Result<(), SizeError> {
         let fields = Numbers("a random regular fabric");
         let (switches, degree) = (self.switches, self.degree);
-        fields.within(("switches", switches), 2, RANDOM_MAX)?;
+        fields.within("switches", switches, 2..=RANDOM_MAX)?;
         // With one link each, only two switches can be connected.
         let degree_min = if switches == 2 { 1 } else { 2 };
-        fields.within(("degree", degree), degree_min, switches - 1)?;
+        fields.within("degree", degree, degree_min..=switches - 1)?;
         fields.positive(&[("hosts_per_switch", self.hosts_per_switch)])?;
         if switches % 2 == 1 && degree % 2 == 1 {
             let why = format!(
@@ -71,35 +71,35 @@ impl Shape for RandomRegular {
     }
 }
 
-/// A simple graph.
+/// A graph without loops and parallel edges.
 struct Graph {
     nodes: usize,
-    /// The lower node of each link first.
+    /// The links, each with its lower node first.
     links: Vec<(u32, u32)>,
     /// Whether two nodes are joined: a bit for each ordered pair.
     joined: Vec<u64>,
 }
 
 impl Graph {
-    /// Every node joined to its nearest ones in a circle: regular and connected.
+    /// A regular and connected graph: every node is joined to its nearest ones in a circle.
     fn circulant(shape: RandomRegular) -> Graph {
         let nodes = shape.switches as usize;
         let mut graph =
             Graph { nodes, links: Vec::new(), joined: vec![0; (nodes * nodes).div_ceil(64)] };
         for a in 0..shape.switches {
             for offset in 1..=shape.degree / 2 {
-                graph.add((a, (a + offset) % shape.switches));
+                graph.add(a, (a + offset) % shape.switches);
             }
             // An odd degree is completed by the node opposite; the number of nodes is even then.
             let half = shape.switches / 2;
             if shape.degree % 2 == 1 && a < half {
-                graph.add((a, a + half));
+                graph.add(a, a + half);
             }
         }
         graph
     }
 
-    fn add(&mut self, (a, b): (u32, u32)) {
+    fn add(&mut self, a: u32, b: u32) {
         self.links.push(ordered(a, b));
         self.flip(a, b);
     }
@@ -109,7 +109,7 @@ impl Graph {
         self.joined[bit / 64] >> (bit % 64) & 1 == 1
     }
 
-    /// Joins the two, or parts them.
+    /// Joins two nodes, or separates them.
     fn flip(&mut self, a: u32, b: u32) {
         for (a, b) in [(a, b), (b, a)] {
             let bit = a as usize * self.nodes + b as usize;
@@ -117,8 +117,9 @@ impl Graph {
         }
     }
 
-    /// Picks two links and exchanges an end of the one for an end of the other, `rounds` times as
-    /// often as there are links. What would join two nodes twice, or one to itself, is passed over.
+    /// Picks two links and exchanges an end of one for an end of the other, `rounds` times as often
+    /// as there are links. Exchanges that would join two nodes twice, or one to itself, are
+    /// skipped.
     fn mix(&mut self, stream: &mut Stream, rounds: usize) {
         let count = self.links.len();
         for _ in 0..rounds * count {
@@ -167,7 +168,7 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
     (a.min(b), a.max(b))
 }
 
-/// Each link is exchanged several times, after which nothing of the circle is left.
+/// The number of exchanges per link, after which nothing of the circle is left.
 const MIXING_ROUNDS: usize = 20;
-/// Which switches are joined takes a bit for each pair, 32 MiB for so many.
+/// The most switches: the graph takes a bit for each pair, 32 MiB for this many.
 const RANDOM_MAX: u32 = 16_384;

@@ -1,25 +1,26 @@
 //! How large a shape is, by closed form, and which sizes are possible.
 
+use std::ops::RangeInclusive;
+
 use thiserror::Error;
 
 use crate::topology::PORT_COUNT_MAX;
 
-/// What a shape would have, known before anything is built. Numbers too large for 64 bits stop at
-/// the largest.
+/// The size of a shape, known before anything is built. Numbers saturate at 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u64,
-    /// Switches.
+    /// The number of switches.
     pub switches: u64,
-    /// Links, those of hosts included.
+    /// The number of links, those to hosts included.
     pub links: u64,
-    /// The ports of the switch that has the most.
+    /// The number of ports of the largest switch.
     pub ports: u64,
 }
 
 impl Size {
-    /// Refuses what no fabric can have: each number may be legal and their product too large
+    /// Refuses sizes that no fabric can have: each number may be legal and their product too large
     /// nevertheless.
     pub fn check(self) -> Result<(), SizeError> {
         let limits = [
@@ -36,45 +37,40 @@ impl Size {
     }
 }
 
-/// Why no fabric has that size.
+/// Why a fabric cannot have this size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum SizeError {
-    /// Too small or too large.
+    /// A number is too small or too large.
     #[error("{} of {shape}: {given} is not in the range from {min} to {max}", spoken(field))]
     OutOfRange {
-        /// Which number, by the name of its field.
+        /// The field whose value was refused.
         field: &'static str,
-        /// Of which shape.
         shape: &'static str,
-        /// The number given.
         given: u32,
-        /// The smallest that is legal.
         min: u32,
-        /// The largest that is legal.
         max: u32,
     },
-    /// In the range, and impossible nevertheless.
+    /// A number is in its range, but impossible with the others.
     #[error("{why}")]
     Impossible {
-        /// Which number is to be changed, by the name of its field.
+        /// The field whose value must be changed.
         field: &'static str,
-        /// What is wrong and which numbers are possible.
+        /// What is wrong, and which values are possible.
         why: String,
     },
-    /// More than fits a fabric, although no number is out of range on its own.
+    /// The product is too large, although no number is out of range.
     #[error("too large: it would have {count} {what}, and {max} are the most")]
     TooLarge {
-        /// Of what there are too many.
+        /// The things of which there are too many.
         what: &'static str,
-        /// How many there would be.
         count: u64,
-        /// The largest that is legal.
         max: u64,
     },
 }
 
 impl SizeError {
-    /// The name of the number that is to blame, if it is one.
+    /// The field whose value must be changed, if it is a single one.
     pub fn field(&self) -> Option<&'static str> {
         match self {
             SizeError::OutOfRange { field, .. } | SizeError::Impossible { field, .. } => {
@@ -85,7 +81,7 @@ impl SizeError {
     }
 }
 
-/// The name of a field as a message says it.
+/// The name of a field as messages write it.
 fn spoken(field: &str) -> String {
     match field {
         "left" | "right" => format!("{field} hosts"),
@@ -93,24 +89,29 @@ fn spoken(field: &str) -> String {
     }
 }
 
-/// Checks the numbers of the shape that messages call so.
+/// Checks the numbers of a shape, which messages call by this name.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers(pub &'static str);
 
 impl Numbers {
-    /// A number, with the name of its field, from `min` to `max`.
-    pub fn within(self, field: (&'static str, u32), min: u32, max: u32) -> Result<(), SizeError> {
-        let (field, given) = field;
-        if (min..=max).contains(&given) {
+    /// Refuses a value of `field` that is not in `range`.
+    pub fn within(
+        self,
+        field: &'static str,
+        given: u32,
+        range: RangeInclusive<u32>,
+    ) -> Result<(), SizeError> {
+        if range.contains(&given) {
             return Ok(());
         }
+        let (min, max) = range.into_inner();
         Err(SizeError::OutOfRange { field, shape: self.0, given, min, max })
     }
 
-    /// Numbers from 1 to the largest of any field.
+    /// Refuses any of `fields`, each with its value, that is zero or too large.
     pub fn positive(self, fields: &[(&'static str, u32)]) -> Result<(), SizeError> {
         let mut fields = fields.iter();
-        fields.try_for_each(|field| self.within(*field, 1, FIELD_MAX))
+        fields.try_for_each(|(field, given)| self.within(field, *given, 1..=FIELD_MAX))
     }
 }
 
@@ -123,9 +124,10 @@ pub(super) fn sum<const N: usize>(terms: [u64; N]) -> u64 {
     terms.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Far above any single number of what is built, and low enough that products of two fit 32 bits.
+/// The largest value of a field: far above real fabrics, and low enough that products of two fit 32
+/// bits.
 pub(super) const FIELD_MAX: u32 = 1_024;
-/// All ports of a switch but one.
+/// The most hosts of a switch: all of its ports but one.
 pub(super) const HOSTS_MAX: u32 = PORT_COUNT_MAX as u32 - 1;
-/// Twice the links of the largest ring. It bounds the memory that building takes.
+/// The most links, twice those of the largest ring. It bounds the memory of a fabric.
 const LINKS_MAX: u64 = 1 << 21;

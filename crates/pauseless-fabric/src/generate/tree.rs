@@ -3,7 +3,7 @@
 use super::size::{FIELD_MAX, product, sum};
 use super::{Numbers, Shape, Size, SizeError, Wiring};
 
-/// Edges E1.., aggregations A1.., cores C1.. and hosts H0.., of which `k` cubed over four.
+/// A fat tree with edges E1.., aggregations A1.., cores C1.. and the k^3 / 4 hosts H0..
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FatTree {
     /// The number of ports of each switch: even, from 2 to 64.
@@ -17,7 +17,7 @@ pub struct LeafSpine {
     pub leaves: u32,
     /// Switches without hosts, S0..; at least one.
     pub spines: u32,
-    /// At least one.
+    /// The hosts of each leaf; at least one.
     pub hosts_per_leaf: u32,
     /// Parallel links between a leaf and a spine; at least one.
     pub links_per_pair: u32,
@@ -33,15 +33,15 @@ pub struct LeafSpine {
 /// are the oversubscription.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreeTierClos {
-    /// At least one.
+    /// The groups of ToRs and leaves; at least one.
     pub pods: u32,
-    /// At least one.
+    /// The ToRs of each pod; at least one.
     pub tors_per_pod: u32,
-    /// At least one.
+    /// The leaves of each pod; at least one.
     pub leaves_per_pod: u32,
-    /// At least one.
+    /// The spines that join the pods; at least one.
     pub spines: u32,
-    /// At least one.
+    /// The hosts of each ToR; at least one.
     pub hosts_per_tor: u32,
     /// Parallel links between a ToR and a leaf of its pod; at least one.
     pub links_per_tor_leaf: u32,
@@ -72,9 +72,9 @@ impl ThreeTierClos {
 /// inside a server is not part of the fabric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RailOptimised {
-    /// At least one.
+    /// The groups of servers with rail switches of their own; at least one.
     pub blocks: u32,
-    /// At least one.
+    /// The servers of each block; at least one.
     pub servers_per_block: u32,
     /// The NICs of a server; at least one.
     pub rails: u32,
@@ -97,7 +97,7 @@ impl Shape for FatTree {
     }
 
     fn check(&self) -> Result<(), SizeError> {
-        Numbers("a fat tree").within(("k", self.k), 2, FAT_TREE_K_MAX)?;
+        Numbers("a fat tree").within("k", self.k, 2..=FAT_TREE_K_MAX)?;
         if self.k % 2 == 1 {
             let range = format!("choose an even number from 2 to {FAT_TREE_K_MAX}");
             let why = format!("k of a fat tree: {} is odd; {range}", self.k);
@@ -228,7 +228,7 @@ impl Shape for RailOptimised {
             ("rails", self.rails),
             ("links_per_pair", self.links_per_pair),
         ])?;
-        fields.within(("spines", self.spines), 0, FIELD_MAX)
+        fields.within("spines", self.spines, 0..=FIELD_MAX)
     }
 
     fn draw(&self, wiring: &mut Wiring) {
@@ -247,5 +247,5 @@ impl Shape for RailOptimised {
     }
 }
 
-/// 65,536 hosts: the largest that switches of 64 ports make.
+/// The largest k, with 65,536 hosts.
 const FAT_TREE_K_MAX: u32 = 64;

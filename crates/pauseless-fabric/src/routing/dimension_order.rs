@@ -8,14 +8,14 @@ use crate::topology::Topology;
 /// The sizes of a mesh or torus whose switches are the nodes 0.. in the order x, then y, then z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimensions {
-    /// Switches along x, y and z; 1 where there is no such dimension.
+    /// The switches along x, y and z; 1 where there is no such dimension.
     pub sizes: [u32; 3],
     /// Whether the last switch of a row is joined to its first.
     pub wraps: bool,
 }
 
 impl Dimensions {
-    /// The neighbour to which `at` sends what is for the switch `target`: along x until that
+    /// The neighbour to which `at` sends packets for the switch `target`: along x until that
     /// coordinate is right, then along y, then z, the shorter way round. `None` at the target.
     pub fn next(self, at: NodeId, target: NodeId) -> Option<NodeId> {
         let (here, there) = (self.coordinates(at), self.coordinates(target));
@@ -29,9 +29,9 @@ impl Dimensions {
         Some(self.node(next))
     }
 
-    /// Classes that cut each ring open: a packet travels in class 0, in class 1 from where it
-    /// passes the link that closes the ring, and in class 0 again along the next dimension.
-    /// (Dally and Seitz 1987)
+    /// The classes that break each ring: a packet travels in class 0, in class 1 once it has passed
+    /// the link that closes the ring, and in class 0 again along the next dimension. (Dally and
+    /// Seitz 1987)
     pub fn dateline_classes(self, topology: &Topology) -> ClassMap {
         let mut table = ClassTable::new(Key::Class, port_counts(topology));
         for &node in topology.switches() {
@@ -74,7 +74,7 @@ impl Dimensions {
     }
 }
 
-/// How many ports each node has, for tables per pair of ports.
+/// The number of ports of each node, for tables per pair of ports.
 pub fn port_counts(topology: &Topology) -> impl Iterator<Item = usize> + '_ {
     let nodes = (0..topology.nodes().len()).map(|node| NodeId(node as u32));
     nodes.map(|node| if topology.is_host(node) { 0 } else { topology.ports(node).len() })

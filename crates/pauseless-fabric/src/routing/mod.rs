@@ -19,23 +19,23 @@ use search::View;
 use search::{Rule, Search};
 use up_down::Order;
 
-/// By which rule ways are found.
+/// The rule by which paths are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Fewest hops.
+    /// The paths with the fewest hops.
     Shortest,
-    /// Never up after down, in the order of a tree; see the module of that name.
+    /// The paths that never go up after down, in the order of a tree; see the module of that name.
     UpDown,
-    /// One dimension after the other, on a mesh or torus.
+    /// The paths that follow one dimension after the other, on a mesh or torus.
     DimensionOrder(Dimensions),
 }
 
-/// How many of the ways that the rule allows are used.
+/// How many of the paths that the rule allows are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multipath {
     /// One next hop per switch and target host.
     Single {
-        /// Which, if several are equally good.
+        /// Which one, if several are equally good.
         tie_break: TieBreak,
     },
     /// All next hops that are equally good; the hash of a flow chooses.
@@ -51,30 +51,29 @@ pub enum TieBreak {
     Seeded(u64),
 }
 
-/// How ways are found and how many of them are used.
+/// How paths are found, and how many of them are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routing {
-    /// The rule.
+    /// By which rule paths are found.
     pub algorithm: Algorithm,
     /// What is done with equally good next hops.
     pub multipath: Multipath,
 }
 
 impl From<Multipath> for Routing {
-    /// Shortest paths.
+    /// Uses the shortest paths.
     fn from(multipath: Multipath) -> Routing {
         Routing { algorithm: Algorithm::Shortest, multipath }
     }
 }
 
-/// A forwarding table and what its groups mean.
-///
-/// Only switches have entries: a host has but one port to send by.
+/// A forwarding table and the meaning of its groups. Only switches have entries: a host has only
+/// one port to send by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routes {
-    /// What the switches forward by.
+    /// The table that switches forward by.
     pub table: ForwardingTable,
-    /// Which group is whose.
+    /// The target of each group.
     pub groups: Groups,
 }
 
@@ -110,28 +109,27 @@ impl Groups {
         }
     }
 
-    /// One more group of packets for this host: those of a path that somebody pinned.
+    /// Adds a group of packets for this host: those of an explicit path.
     pub fn add_path(&mut self, target: NodeId) -> GroupId {
         self.targets.push(target);
         self.is_address.push(false);
         GroupId((self.targets.len() - 1) as u32)
     }
 
-    /// One more address of this host, by which everybody may send to it.
+    /// Adds an address of this host, to which every host may send.
     pub fn add_address(&mut self, target: NodeId) -> GroupId {
         let group = self.add_path(target);
         self.is_address[group.index()] = true;
         group
     }
 
-    /// The groups by which everybody may send.
+    /// The groups to which every host may send.
     pub fn addresses(&self) -> impl Iterator<Item = GroupId> + '_ {
         let groups = (0..).map(GroupId).zip(&self.is_address);
         groups.filter(|(_, is)| **is).map(|(group, _)| group)
     }
 
-    /// The group of packets for this host that have no path of their own.
-    /// Panics on a switch, which nobody sends to.
+    /// The group of packets for this host without an explicit path. Panics on a switch.
     pub fn of_host(&self, host: NodeId) -> GroupId {
         self.of_node[host.index()].expect("only hosts have groups")
     }
@@ -158,7 +156,7 @@ pub struct RouteBuilder<'t> {
     paths: Vec<Vec<(NodeId, PortId)>>,
 }
 
-/// What explicit paths are added to.
+/// The routes that explicit paths are added to.
 #[derive(Clone, Debug)]
 enum Base {
     Rule(Routing),
@@ -166,7 +164,7 @@ enum Base {
 }
 
 impl<'t> RouteBuilder<'t> {
-    /// Routes to all hosts of the fabric, and no explicit path yet.
+    /// Routes to all hosts of the fabric, without explicit paths.
     pub fn new(topology: &'t Topology, routing: impl Into<Routing>) -> RouteBuilder<'t> {
         RouteBuilder {
             topology,
@@ -177,7 +175,7 @@ impl<'t> RouteBuilder<'t> {
         }
     }
 
-    /// Routes that are known already, to which explicit paths can be added.
+    /// Existing routes, to which explicit paths can be added.
     pub fn from_routes(topology: &'t Topology, routes: Routes) -> RouteBuilder<'t> {
         RouteBuilder {
             topology,
@@ -188,8 +186,8 @@ impl<'t> RouteBuilder<'t> {
         }
     }
 
-    /// The same fabric after these links have failed, its ports numbered as before. Routes that
-    /// are known already do not change.
+    /// The same fabric after these links have failed, its ports numbered as before. Existing routes
+    /// do not change.
     pub fn without_links(mut self, failed: &[LinkIndex]) -> RouteBuilder<'t> {
         for link in failed {
             self.failed[link.0 as usize] = true;
@@ -198,7 +196,7 @@ impl<'t> RouteBuilder<'t> {
     }
 
     /// Adds a group that is forwarded exactly along `path`, from the source host to the target
-    /// host. Nodes alone stand for the first of parallel links; a [`Step`] may name another.
+    /// host. A node alone stands for the first of parallel links; a [`Step`] may name another.
     pub fn add_path<S: Copy + Into<Step>>(&mut self, path: &[S]) -> Result<GroupId, PathError> {
         let steps = Vec::from_iter(path.iter().map(|step| (*step).into()));
         let ports = path::ports_along(self.topology, &steps)?;
@@ -207,7 +205,7 @@ impl<'t> RouteBuilder<'t> {
         Ok(self.groups.add_path(steps[steps.len() - 1].node))
     }
 
-    /// Adds a group whose packets, meant for `target`, never arrive: from the source host, which
+    /// Adds a group whose packets, addressed to `target`, never arrive: from the source host, which
     /// `lead` begins with, they go to the first switch of `round` and then around for ever.
     pub fn add_loop(
         &mut self,
@@ -241,7 +239,7 @@ impl<'t> RouteBuilder<'t> {
     }
 }
 
-/// The ways to all hosts, one group per host.
+/// The routes to all hosts, one group per host.
 pub(crate) fn build_table(view: &View<'_>, routing: Routing) -> ForwardingTable {
     let rule = match routing.algorithm {
         Algorithm::Shortest => Rule::Shortest,
@@ -267,7 +265,7 @@ pub(crate) fn build_table(view: &View<'_>, routing: Routing) -> ForwardingTable 
     filler.table
 }
 
-/// Whether the rule finds a way wherever there is one between two switches that have hosts.
+/// Whether the rule finds a path wherever there is one between two switches that have hosts.
 fn reaches_all(view: &View<'_>, rule: &Rule) -> bool {
     let switches = view.topology.switches().iter().copied();
     let with_hosts = Vec::from_iter(switches.filter(|s| view.hosts(*s).next().is_some()));
@@ -284,16 +282,16 @@ fn reaches_all(view: &View<'_>, rule: &Rule) -> bool {
     })
 }
 
-/// Enters what searches find into the table.
+/// Enters the results of searches into the table.
 struct Filler {
     table: ForwardingTable,
     multipath: Multipath,
-    /// By node, for hosts.
+    /// The way of each host, by node.
     ways: Vec<Option<WayId>>,
 }
 
 impl Filler {
-    /// A group per host. The hosts of a switch share a way unless each has its own tie-breaks.
+    /// One group per host. The hosts of a switch share a way unless each has its own tie-breaks.
     fn new(view: &View<'_>, multipath: Multipath) -> Filler {
         let topology = view.topology;
         let mut table = ForwardingTable::new(topology.nodes().len(), topology.switches());
@@ -316,7 +314,7 @@ impl Filler {
         Filler { table, multipath, ways }
     }
 
-    /// Enters the next hops of every switch that the search reached, towards each of `hosts`,
+    /// Enters the next hops of every switch that the search has reached, towards each of `hosts`,
     /// all of which are on the switch where the search began.
     fn fill(&mut self, search: &Search, hosts: &[NodeId]) {
         for (at, &switch) in search.reached.iter().enumerate() {
@@ -342,8 +340,8 @@ impl Filler {
     }
 }
 
-/// An index below `count`, drawn from the seed for this switch and host alone, so that it depends
-/// neither on the order of the work nor on the rest of the fabric.
+/// An index below `count` that depends on the seed, this switch and this host alone, neither on the
+/// order of the work nor on the rest of the fabric.
 fn draw(seed: u64, switch: NodeId, host: NodeId, count: usize) -> usize {
     let place = u64::from(switch.0) << 32 | u64::from(host.0);
     Stream::new(seed, Purpose::TieBreak, place).below(count as u64) as usize

@@ -1,4 +1,4 @@
-//! Which next hops lead to one target switch, by the rule of the routing.
+//! The search for the next hops towards one target switch, by the rule of the routing.
 
 use std::collections::VecDeque;
 
@@ -12,9 +12,9 @@ use crate::topology::Topology;
 #[derive(Clone, Debug)]
 pub(crate) struct View<'t> {
     pub topology: &'t Topology,
-    /// By link.
+    /// Whether each link has failed, by its number.
     pub failed: &'t [bool],
-    /// Where the ports of each node begin in `trunks`.
+    /// The index in `trunks` of the first port of each node.
     starts: Vec<u32>,
     /// The ports that face switches over links that work, each with its peer, node after node:
     /// searches do little else than read them.
@@ -56,9 +56,9 @@ impl<'t> View<'t> {
 
 /// The rule, with the working memory that it needs.
 pub(crate) enum Rule {
-    /// Fewest hops.
+    /// The paths with the fewest hops.
     Shortest,
-    /// Up, then down.
+    /// Paths that go up first and then down.
     UpDown(Order),
     /// One dimension after the other.
     DimensionOrder(Dimensions),
@@ -67,11 +67,11 @@ pub(crate) enum Rule {
 /// The next hops towards one target switch. It keeps its vectors from one target to the next.
 #[derive(Debug)]
 pub(crate) struct Search {
-    /// Hops to the target by the way that is used.
+    /// The number of hops to the target on the path that is used.
     distances: Vec<u32>,
     /// The switches that reach the target, the target left out.
     pub reached: Vec<NodeId>,
-    /// Where the next hops of the `i`-th of `reached` begin in `ports`.
+    /// The index in `ports` of the next hops of each switch of `reached`.
     starts: Vec<u32>,
     ports: Vec<PortId>,
     queue: VecDeque<NodeId>,
@@ -145,12 +145,12 @@ impl Search {
         }
     }
 
-    /// Down all the way if there is such a way, else up; so nobody who was reached by going down
-    /// ever goes up again.
+    /// Finds paths that go down all the way where there are any, else up first: a packet that has
+    /// gone down never goes up again.
     fn up_down(&mut self, view: &View<'_>, order: &Order, target: NodeId) {
         self.measure(view, target, |from, to| order.is_up(to, from));
         self.reached.clear();
-        // Whoever is above has its distance before those below ask for it.
+        // A switch above has its distance before those below it need it.
         for &switch in order.descending() {
             if switch == target {
                 continue;
@@ -192,5 +192,5 @@ impl Search {
     }
 }
 
-/// The distance of what a search has not reached, which includes all hosts.
+/// The distance of nodes that a search has not reached, which includes all hosts.
 const UNREACHED: u32 = u32::MAX;

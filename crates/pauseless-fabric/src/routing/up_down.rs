@@ -9,18 +9,18 @@ use pauseless_core::id::NodeId;
 
 use super::search::View;
 
-/// Which switch is above which.
+/// The order of switches from the roots down.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    /// Per node: 0 for the roots; smaller is higher.
+    /// The rank of each node: 0 for the roots; smaller is higher.
     ranks: Vec<u32>,
     /// All switches, the highest first.
     descending: Vec<NodeId>,
 }
 
 impl Order {
-    /// Every switch that is farthest from the hosts is a root. This is the natural order of a
-    /// tree, but where links have failed it may leave pairs without a legal way.
+    /// Makes every switch that is farthest from the hosts a root. This is the natural order of a
+    /// tree, but where links have failed it may leave pairs without a legal path.
     pub(crate) fn of_many_roots(view: &View<'_>) -> Order {
         let heights = distances(view, &leaves(view));
         let switches = view.topology.switches();
@@ -29,18 +29,18 @@ impl Order {
         let top = reached.map(height).max().unwrap_or(0);
         let roots = Vec::from_iter(switches.iter().copied().filter(|s| height(s) == top));
         match top {
-            // All switches are alike.
+            // All switches are at the same distance.
             0 => Order::of_one_root(view),
             _ => Order::below(view, &roots),
         }
     }
 
-    /// One root in each part of the fabric that hangs together. Every pair then has a legal way:
-    /// up to the root and down.
+    /// Makes one switch the root in each connected part of the fabric. Every pair then has a legal
+    /// path: up to the root and down.
     pub(crate) fn of_one_root(view: &View<'_>) -> Order {
         let heights = distances(view, &leaves(view));
         let mut candidates = view.topology.switches().to_vec();
-        // A switch that nothing reaches from a leaf is of no use as a root.
+        // A switch that is not connected to a leaf is useless as a root.
         let merit = |s: &NodeId| match heights[s.index()] {
             UNREACHED => (0, 0),
             height => (height + 1, view.trunks(*s).len()),
@@ -79,8 +79,8 @@ impl Order {
     }
 }
 
-/// The switches that have many hosts: a few on a spine, such as those that aggregate in the
-/// network, do not make it a leaf.
+/// The switches with many hosts: a few on a spine, such as those that aggregate in the network, do
+/// not make it a leaf.
 fn leaves(view: &View<'_>) -> Vec<NodeId> {
     let counts = view.topology.switches().iter();
     let counts = Vec::from_iter(counts.map(|switch| (view.hosts(*switch).count(), *switch)));
@@ -90,7 +90,7 @@ fn leaves(view: &View<'_>) -> Vec<NodeId> {
     leaves.map(|(_, switch)| switch).collect()
 }
 
-/// Per node, how far it is from the nearest of `starts`.
+/// The distance of each node from the nearest of `starts`.
 fn distances(view: &View<'_>, starts: &[NodeId]) -> Vec<u32> {
     let mut distances = vec![UNREACHED; view.topology.nodes().len()];
     for start in starts {

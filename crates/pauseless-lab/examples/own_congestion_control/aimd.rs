@@ -4,7 +4,7 @@ use pauseless_core::congestion::outside::{
     BoxedCongestionPoint, BoxedReactionPoint, CongestionScheme,
 };
 use pauseless_core::congestion::{
-    CongestionControl, CongestionPoint, Feedback, Joining, QueueState, ReactionPoint, Sent, Source,
+    CongestionControl, CongestionPoint, Feedback, QueueState, ReactionPoint, Source,
 };
 use pauseless_core::unit::{Bytes, Rate, Time};
 use pauseless_scenario::outside::Chosen;
@@ -50,15 +50,9 @@ struct Marker {
 }
 
 impl CongestionPoint for Marker {
-    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
-        Joining::Silent
-    }
-
     fn on_dequeue(&mut self, _now: Time, _size: Bytes, queue: QueueState) -> bool {
         queue.bytes > self.threshold
     }
-
-    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 /// Halves its rate when a packet was marked, and raises it by a step when not.
@@ -70,8 +64,6 @@ struct Sender {
 }
 
 impl ReactionPoint for Sender {
-    fn on_send(&mut self, _now: Time, _packet: Sent) {}
-
     fn on_feedback(&mut self, _now: Time, feedback: Feedback) {
         let bps = self.rate.as_bps();
         self.rate = match feedback {
@@ -84,12 +76,6 @@ impl ReactionPoint for Sender {
     fn rate(&self) -> Rate {
         self.rate
     }
-
-    fn poll_timeout(&self) -> Time {
-        Time::MAX
-    }
-
-    fn handle_timeout(&mut self, _now: Time) {}
 }
 
 section! {

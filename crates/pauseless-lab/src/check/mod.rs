@@ -57,7 +57,7 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &marks);
     let component_count = graph.components().len();
-    let components = checker.explain(network, (&graph, &marks), COMPONENTS_MAX);
+    let components = checker.explain(network, &graph, &marks, COMPONENTS_MAX);
     let mut verdict = Verdict {
         buffer_count: graph.buffer_count(),
         dependency_count: graph.dependency_count(),

@@ -164,7 +164,7 @@ fn crossings(fabric: &Fabric, network: Network<'_>) -> Vec<Crossing> {
     let left_out = fabric.marks(&[]);
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &left_out);
-    checker.crossings(network, (&graph, &left_out))
+    checker.crossings(network, &graph, &left_out)
 }
 
 /// The cycles after each single failure of a link or a switch.
@@ -238,7 +238,7 @@ impl Site {
             let others = (port.classes - port.late) as u64;
             late.max(least) * port.late as u64 + early.max(least) * others
         });
-        ports.fold(Bytes::ZERO, |sum, bytes| sum + bytes)
+        ports.sum::<Bytes>()
     }
 
     /// K of a queue on a cycle with this buffer, on the worst of the links.

@@ -125,7 +125,7 @@ impl Headroom {
         ];
         let sum = |of: fn(&Term) -> Bytes| {
             let values = terms.iter().map(of);
-            values.fold(Bytes::ZERO, |sum, bytes| sum + bytes)
+            values.sum::<Bytes>()
         };
         let (equation, bound) = (sum(|term| term.equation), sum(|term| term.bound));
         assert_eq!(bound, latency.pfc_headroom(), "the terms of the bound");

@@ -212,7 +212,7 @@ impl SwitchPlan {
             let queues = port.count as u64 * u64::from(latency.classes);
             scheme.least(&latency) * queues
         });
-        needs.fold(Bytes::ZERO, |sum, need| sum + need)
+        needs.sum()
     }
 
     /// What would help, by trying.
@@ -264,9 +264,8 @@ impl Dynamic {
     }
 
     pub fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
-        let headroom = ports
-            .iter()
-            .fold(Bytes::ZERO, |sum, port| sum + port.headroom.bound * port.queue_count());
+        let headroom =
+            ports.iter().map(|port| port.headroom.bound * port.queue_count()).sum::<Bytes>();
         let queues: u64 = ports.iter().map(PortPlan::queue_count).sum();
         let pool = buffer.saturating_sub(headroom);
         // alpha / (1 + alpha n) of the pool, as a fraction of whole numbers.
@@ -296,7 +295,7 @@ impl TtlPlan {
         let partition = request.mtu * count;
         let sum = |of: &dyn Fn(&PortPlan) -> Bytes| {
             let values = ports.iter().map(|port| of(port) * port.count as u64);
-            values.fold(Bytes::ZERO, |sum, bytes| sum + bytes)
+            values.sum::<Bytes>()
         };
         let headroom = sum(&|port| {
             let latency = Latency { classes: classes as u8, ..port.latency };

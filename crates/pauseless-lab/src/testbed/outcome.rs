@@ -16,7 +16,7 @@ use pauseless_sim::outcome::{
     CongestionTree, Deadlock, Ended, Episode, FlowSeries, Losses, Lost, Outcome, PortOutcome,
     PortSeries, PortStates, QueueOutcome, Replay, Series, Trip,
 };
-use pauseless_sim::progress::{FlowState, Lives, Progress};
+use pauseless_sim::progress::{FlowState, Progress, RunEnd};
 
 use super::plan;
 
@@ -52,7 +52,7 @@ pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
     let end = reports.iter().map(|report| report.time).max();
     let end = end.unwrap_or(Time::ZERO);
     let states = view.states(end);
-    let lives = Lives {
+    let lives = RunEnd {
         config,
         flows: &states,
         now: end,
@@ -284,7 +284,7 @@ impl<'a> View<'a> {
 
     fn held(self) -> Bytes {
         let held = self.queues_of_switches().map(|(_, class)| class.held);
-        held.fold(Bytes::ZERO, |sum, held| sum + held)
+        held.sum::<Bytes>()
     }
 
     /// When the last data frame reached a host, or a port of a switch as far as samples show it.

@@ -54,12 +54,12 @@ impl NodeCapture {
 }
 
 impl Tap for NodeCapture {
-    fn see(&mut self, time: Time, at: (PortId, Way), frame: &[u8]) {
-        let direction = match at.1 {
+    fn see(&mut self, time: Time, port: PortId, way: Way, frame: &[u8]) {
+        let direction = match way {
             Way::In => Direction::In,
             Way::Out => Direction::Out,
         };
-        let interface = self.first + u32::from(at.0.0);
+        let interface = self.first + u32::from(port.0);
         self.capture.write(time, (interface, direction), (frame, frame.len()));
     }
 }
@@ -91,7 +91,7 @@ mod tests {
         let names = ["S1:H1", "S2:H2", "S2:S1"].map(String::from);
         let capture = Capture::create(&path, &names, Duration::ZERO).expect("a new file");
         let mut node = NodeCapture::new(&capture, 1);
-        node.see(Time::ZERO, (PortId(1), Way::Out), &frame);
+        node.see(Time::ZERO, PortId(1), Way::Out, &frame);
         assert_eq!(capture.finish().expect("there is room"), 1);
         let bytes = std::fs::read(&path).expect("it was written");
         let at = bytes.windows(frame.len()).position(|part| part == frame);

@@ -75,7 +75,7 @@ pub fn namespaces(plans: &[NodePlan]) -> io::Result<Vec<Namespace>> {
     for ((node, port), (peer, peer_port)) in cables(plans) {
         let here = interface(&plans[node], port);
         let there = interface(&plans[peer], peer_port);
-        net::veth((&namespaces[node], here.as_str()), (&namespaces[peer], there.as_str()))?;
+        net::veth(namespaces[node].end(here.as_str()), namespaces[peer].end(there.as_str()))?;
     }
     Ok(namespaces)
 }

@@ -23,8 +23,8 @@ impl Shape for Hub {
 
     fn check(&self) -> Result<(), SizeError> {
         let hub = Numbers("a hub");
-        hub.within(("spokes", self.spokes), 2, 64)?;
-        hub.within(("hosts_per_spoke", self.hosts_per_spoke), 1, 64)
+        hub.within("spokes", self.spokes, 2..=64)?;
+        hub.within("hosts_per_spoke", self.hosts_per_spoke, 1..=64)
     }
 
     fn draw(&self, wiring: &mut Wiring) {

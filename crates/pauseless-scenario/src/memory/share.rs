@@ -200,7 +200,7 @@ impl Share<'_> {
             let sizes = lanes.iter().map(|lane| lane.reserve + lane.headroom);
             sizes.max().unwrap_or(Bytes::ZERO)
         });
-        most.fold(Bytes::ZERO, |sum, size| sum + size)
+        most.sum::<Bytes>()
     }
 
     /// Everything but the shared pool.
@@ -297,8 +297,7 @@ fn keep_largest<T>(
 
 /// The most that any port may have in headroom, and all together.
 fn headroom_sums(lanes: &[LaneMemory], class_count: usize) -> (Bytes, Bytes) {
-    let sum =
-        |lanes: &[LaneMemory]| lanes.iter().fold(Bytes::ZERO, |sum, lane| sum + lane.headroom);
+    let sum = |lanes: &[LaneMemory]| lanes.iter().map(|lane| lane.headroom).sum::<Bytes>();
     let ports = lanes.chunks(class_count).map(sum);
     (ports.max().unwrap_or(Bytes::ZERO), sum(lanes))
 }

@@ -59,7 +59,7 @@ fn closing(scene: &Scene<'_>) -> Option<Vec<(NodeId, NodeId)>> {
     let nobody = vec![false; topology.nodes().len()];
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &nobody);
-    let found = checker.explain(network, (&graph, &nobody), 1);
+    let found = checker.explain(network, &graph, &nobody, 1);
     let Some(component) = found.first() else {
         let place = &scene.traffic.place;
         let problem = place.problem("there is no cycle that flows could close");

@@ -1,23 +1,25 @@
-//! Where threads wait for each other.
+//! The barrier at which threads wait for each other.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Lets threads on when all of them are there and the last one has done what comes in between.
+/// A barrier: lets threads pass when all of them have arrived and the last one has done what comes
+/// in between.
 #[derive(Debug)]
 pub(super) struct Gate {
     threads: usize,
     looks: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
-    /// A thread has panicked, so that nobody must wait for it.
+    /// Whether a thread has panicked, so that the others must not wait for it.
     is_broken: AtomicBool,
     sleepers: Mutex<usize>,
     wake: Condvar,
 }
 
-/// How often a thread looks before it sleeps, if it has a core: about as long as waking up would take.
+/// How often a thread polls before it sleeps, if it has a core: about as long as waking up would
+/// take.
 const LOOKS: usize = 1_000;
 
 impl Gate {
@@ -34,8 +36,8 @@ impl Gate {
         }
     }
 
-    /// Waits for all threads. The last one calls `between` before any goes on. Whether nobody has
-    /// panicked.
+    /// Waits for all threads. The last one calls `between` before any continues. Returns whether no
+    /// thread has panicked.
     pub(super) fn wait(&self, between: impl FnOnce()) -> bool {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
@@ -71,14 +73,14 @@ impl Gate {
     }
 
     fn wake_all(&self) {
-        // Who has not seen the new round holds this lock until it sleeps.
+        // A thread that has not seen the new round holds this lock until it sleeps.
         let sleepers = self.sleepers.lock();
         if *sleepers.unwrap_or_else(PoisonError::into_inner) > 0 {
             self.wake.notify_all();
         }
     }
 
-    /// To be kept by each thread while it works.
+    /// A guard that each thread keeps while it works.
     pub(super) fn watch(&self) -> Watch<'_> {
         Watch(self)
     }

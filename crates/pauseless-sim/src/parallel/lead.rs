@@ -1,4 +1,4 @@
-//! What happens between windows: what comes next, and everything that sees the whole network.
+//! The work between windows: the plan of the next one, and all events of the whole network.
 
 use std::sync::atomic::Ordering;
 
@@ -16,31 +16,32 @@ use crate::record::SampledRun;
 use crate::simulator::{Simulator, Stopping};
 use crate::spread::Step;
 
-/// Has what belongs to no part.
+/// The state that belongs to no part, and what happens between windows.
 #[derive(Debug)]
 pub(super) struct Lead<'c> {
-    /// A run without nodes: its events are samples and ticks, and at the end it takes all parts in.
+    /// A run without nodes: its events are samples and ticks, and at the end all parts are merged
+    /// into it.
     whole: Simulator<'c>,
     partition: Partition,
-    /// Some flow cannot be settled before this instant.
+    /// An instant before which some flow certainly is not settled.
     unsettled_until: Time,
     is_over: bool,
     is_deadlocked: bool,
     windows: u64,
-    /// How many events there were when somebody last looked for deadlocks.
+    /// The number of events at the last search for deadlocks.
     looked: u64,
     steps: Vec<Step>,
 }
 
-/// The congestion tree is brought up to date after so many windows, so that what waits for that is
-/// bounded.
+/// The number of windows after which the congestion tree is updated, so that the changes waiting
+/// for that are bounded.
 const WINDOWS_PER_REPORT: u64 = 64;
 
-/// Somebody looks for deadlocks when every port had about so many events.
+/// The mean number of events per port between two searches for deadlocks.
 const EVENTS_PER_LOOK: u64 = 256;
 
-/// How many windows are handled in the order of the whole run before it is asked again whether that
-/// is necessary.
+/// The number of windows that are handled in the order of the whole run before it is checked again
+/// whether that is necessary.
 const SERIAL_WINDOWS: u64 = 16;
 
 impl<'c> Lead<'c> {
@@ -70,7 +71,7 @@ impl<'c> Lead<'c> {
         !self.is_over && until < self.whole.end
     }
 
-    /// Before which event all parts may stop next; `None` if all is done until `until`.
+    /// The event before which all parts may stop next; `None` if everything until `until` is done.
     pub(super) fn plan(&mut self, parts: &Parts<'c>, until: Time) -> Option<Event> {
         let until = until.min(self.whole.end);
         let stop = Event::first_at(until.saturating_add(Span::ps(1)));
@@ -85,7 +86,7 @@ impl<'c> Lead<'c> {
                 self.rest(first.min(global.time()), until);
                 return None;
             }
-            // What comes next may see the whole network, which must not be ahead of it.
+            // The next event may depend on the whole network, which must not be ahead of it.
             self.attend(parts, first.min(global.time()));
             let ahead = Event::first_at(first.saturating_add(self.partition.lookahead));
             let limit = ahead.min(global).min(stop);
@@ -103,13 +104,13 @@ impl<'c> Lead<'c> {
         }
     }
 
-    /// Nothing happens until `until`, or ever.
+    /// Ends a window in which nothing happens until `until`.
     fn rest(&mut self, next: Time, until: Time) {
         self.is_over = next == Time::MAX;
         self.whole.now = if self.is_over { self.whole.end } else { until };
     }
 
-    /// All parts, with all frames where they go to.
+    /// All parts, after all frames between them were delivered.
     fn hold<'p>(&self, parts: &'p Parts<'c>) -> Whole<'p, 'c> {
         let cells = parts.cells.iter().zip(&parts.mail);
         let held = cells.map(|(cell, mail)| {
@@ -122,7 +123,7 @@ impl<'c> Lead<'c> {
         Whole { parts: held.collect(), owner: self.partition.owner.clone() }
     }
 
-    /// Does what has to be done now and then. All parts have come to `now`.
+    /// Does the periodic work. All parts have come to `now`.
     fn attend(&mut self, parts: &Parts<'c>, now: Time) {
         self.windows += 1;
         if !self.windows.is_multiple_of(WINDOWS_PER_REPORT) || now == Time::ZERO {
@@ -138,7 +139,7 @@ impl<'c> Lead<'c> {
         }
     }
 
-    /// Brings the congestion tree up to date, given that all parts have come to `now`.
+    /// Updates the congestion tree, given that all parts have come to `now`.
     fn grow_tree(&mut self, whole: &mut Whole<'_, 'c>, now: Time) {
         for part in &mut whole.parts {
             part.spread.report(now, &mut self.steps);
@@ -153,7 +154,7 @@ impl<'c> Lead<'c> {
         look(&mut self.hold(parts), self.whole.now)
     }
 
-    /// Handles the next event that sees the whole network.
+    /// Handles the next event that depends on the whole network.
     fn on_global(&mut self, whole: &Whole<'_, 'c>) {
         let Some(event) = self.whole.queue.pop() else {
             return;
@@ -177,10 +178,10 @@ impl<'c> Lead<'c> {
             }
             Kind::Snapshot => {
                 let run = &mut self.whole;
-                if let Some(reel) = &mut run.reel {
+                if let Some(replay) = &mut run.replay {
                     let part = |node: NodeId| &whole.part(node).fabric;
-                    reel.take(run.now, &part, run.packet_max);
-                    run.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
+                    replay.take(run.now, &part, run.packet_max);
+                    run.queue.push(Event::new(replay.next(), Kind::Snapshot, 0));
                 }
             }
             Kind::Tick => {
@@ -226,13 +227,11 @@ impl<'c> Lead<'c> {
         }
     }
 
-    /// Whether everything is done; otherwise the run is told when that may be so.
+    /// Whether everything is done; otherwise notes when that may be so.
     fn is_answered(&mut self, whole: &Whole<'_, 'c>) -> bool {
         let stops = whole.parts.iter().map(|part| &part.stopping);
         let settled: usize = stops.clone().map(|stop| stop.settled_count()).sum();
-        let sum = |pick: fn(&Stopping) -> Bytes| {
-            stops.clone().fold(Bytes::ZERO, |sum, stop| sum + pick(stop))
-        };
+        let sum = |pick: fn(&Stopping) -> Bytes| stops.clone().map(pick).sum::<Bytes>();
         let is_delivered =
             settled == self.whole.flows.len() && sum(|stop| stop.sent) == sum(|stop| stop.gone);
         if is_delivered {
@@ -260,7 +259,7 @@ impl<'c> Lead<'c> {
         time < self.unsettled_until
     }
 
-    /// All parts as one run, which cannot go on.
+    /// Merges all parts into one run, which cannot be continued.
     pub(super) fn merge(mut self, mut parts: Vec<Simulator<'c>>) -> Simulator<'c> {
         let now = self.whole.now;
         for part in &mut parts {
@@ -289,7 +288,7 @@ impl<'c> Lead<'c> {
     }
 }
 
-/// Whether there is a deadlock, if anybody was stopped since the last time.
+/// Whether there is a deadlock, if any queue was stopped since the last search.
 fn look(whole: &mut Whole<'_, '_>, now: Time) -> bool {
     let mut is_suspicious = false;
     for part in &mut whole.parts {
@@ -300,12 +299,12 @@ fn look(whole: &mut Whole<'_, '_>, now: Time) -> bool {
     is_suspicious && is_deadlocked(now, whole)
 }
 
-/// A flow that is not settled now is not settled before this instant: what it has left has to come
-/// over the link of its target.
+/// An instant before which a flow that is not settled now certainly is not: its remaining bytes
+/// have to cross the link of its target.
 fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     let config = whole.parts[0].config;
     let flow = &config.flows[index];
-    // One that is stopped is settled at its target, others where they finish.
+    // A stopped flow is settled at its target, others where they finish.
     let ends = [flow.target, config.end_of(flow)];
     if ends.iter().any(|end| whole.part(*end).stopping.is_settled(index)) {
         return Time::ZERO;
@@ -314,13 +313,13 @@ fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     let start = state.start.unwrap_or(flow.start).max(now);
     let is_slow = |receiver: &Receiver| receiver.host == flow.target;
     if config.receivers.iter().any(is_slow) {
-        // What waits there may be taken faster than it has come.
+        // Waiting packets may be taken faster than they have arrived.
         return start.min(flow.stop);
     }
     if !flow.is_finite() {
         return flow.stop;
     }
-    // A packet may be almost there.
+    // One packet may have arrived almost completely.
     let left = flow.size.saturating_sub(state.delivered + flow.packet);
     let line = config.topology.ports(flow.target)[0].rate;
     let each = line.tx_span(flow.packet);

@@ -1,4 +1,4 @@
-//! Which node is in which part of a run.
+//! The division of the nodes of a run into parts.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use pauseless_fabric::trace::{Header, trace};
 
 use crate::config::{Config, Flow};
 
-/// The nodes of a run, divided.
+/// The division of the nodes of a run into parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     /// The part of every node.
     pub owner: Arc<[u16]>,
-    /// How many parts there are.
+    /// The number of parts.
     pub count: usize,
-    /// About how many packets all nodes handle.
+    /// An estimate of the packets that all nodes handle.
     pub weight: u64,
-    /// The least delay of a wire between two parts: what happens in one is unknown to the others for
-    /// so long.
+    /// The least delay of a wire between two parts: the events of one do not affect the others for
+    /// as long.
     pub lookahead: Span,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
     delays.retain(|delay| *delay > Span::ZERO);
     delays.sort();
     delays.dedup();
-    // The longer the wires that are cut, the longer a part can go on alone, as long as no piece gets
+    // The longer the wires that are cut, the longer a part can run alone, as long as no piece gets
     // too heavy.
     let bearable = total / wanted as u64 + total / (4 * wanted as u64);
     let heaviest = |delay: &Span| Pieces::new(config, &weights, *delay).weights.into_iter().max();
@@ -49,7 +49,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
     Some(Partition {
         count,
         weight: total,
-        // Parts without wires between them never meet.
+        // Parts without wires between them never affect each other.
         lookahead: lookahead.unwrap_or(config.duration).max(Span::ps(1)),
         owner,
     })
@@ -65,8 +65,8 @@ fn wires(config: &Config) -> impl Iterator<Item = (NodeId, NodeId, Span)> + '_ {
     })
 }
 
-/// About how many packets every node handles, by the paths of the flows. With very many flows, some
-/// of them tell.
+/// An estimate of the packets that every node handles, from the paths of the flows; with very many
+/// flows, from a sample of them.
 fn weights(config: &Config) -> Vec<u64> {
     const FLOWS_MAX: usize = 20_000;
     let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
@@ -74,7 +74,7 @@ fn weights(config: &Config) -> Vec<u64> {
     let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
     for flow in config.flows.iter().step_by(step) {
         let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
-        // One that circles would be everywhere; the run will tell.
+        // A flow that travels in a circle is not counted.
         let path = trace(&config.topology, &config.table, header).unwrap_or_default();
         let packets = packets(config, flow).saturating_mul(step as u64);
         for (node, _) in path {
@@ -85,22 +85,22 @@ fn weights(config: &Config) -> Vec<u64> {
     weights
 }
 
-/// At most so many packets of a flow are sent.
+/// An upper bound of the packets that a flow sends.
 fn packets(config: &Config, flow: &Flow) -> u64 {
     let end = flow.stop.min(Time::ZERO + config.duration);
     let sent = flow.pace.bytes_in(end.saturating_since(flow.start));
     sent.min(flow.size).get() / flow.packet.get().max(1) + 1
 }
 
-/// Nodes that must be together.
+/// Groups of nodes that must be in the same part.
 struct Pieces {
     of_node: Vec<usize>,
-    /// One element per piece.
+    /// The weight of each piece.
     weights: Vec<u64>,
 }
 
 impl Pieces {
-    /// Wires of `delay` and more may be cut.
+    /// The pieces that remain together when all wires of `delay` and more are cut.
     fn new(config: &Config, weights: &[u64], delay: Span) -> Pieces {
         let topology = &config.topology;
         let mut roots = Vec::from_iter(0..weights.len());
@@ -114,7 +114,7 @@ impl Pieces {
             let then = &config.flows[follow.then.index()];
             unite(&mut roots, config.end_of(first), then.source);
         }
-        // A flow that is stopped is settled at its target, and perhaps where it finishes, too.
+        // A stopped flow is settled at its target, and perhaps where it finishes, too.
         let end = Time::ZERO + config.duration;
         for flow in &config.flows {
             if config.stop.done && flow.stop < end {
@@ -135,8 +135,8 @@ impl Pieces {
         pieces
     }
 
-    /// Puts pieces together to at most `wanted` parts of about equal weight, neighbours with each
-    /// other; the part of each piece, and how many there are.
+    /// Combines pieces to at most `wanted` parts of about equal weight, neighbours with each other;
+    /// returns the part of each piece, and the number of parts.
     fn gather(&self, config: &Config, wanted: usize) -> (Vec<u16>, usize) {
         const NONE: u16 = u16::MAX;
         let mut neighbours = vec![Vec::new(); self.weights.len()];
@@ -155,14 +155,14 @@ impl Pieces {
             let target = left / (wanted as u64 - part).max(1);
             let is_last = part + 1 == wanted as u64;
             let mut weight = 0;
-            // How many wires each piece has to this part; those that have most of theirs come first.
+            // The wires of each piece to this part; those with most of their wires here come first.
             let mut joined = vec![0u64; self.weights.len()];
             let mut next = BinaryHeap::from([(0, usize::MAX - seed)]);
             loop {
                 let found = next.pop().map(|(_, place)| usize::MAX - place);
                 let found = match found {
                     Some(piece) => piece,
-                    // Nothing is connected to it any more.
+                    // No remaining piece is connected to this part.
                     None => match owner.iter().position(|owner| *owner == NONE) {
                         Some(piece) => piece,
                         None => break,

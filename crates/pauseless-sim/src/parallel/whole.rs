@@ -1,4 +1,4 @@
-//! All parts of a run as one: divided, seen and put together.
+//! All parts of a run as one: how they are divided, read together and merged.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -14,7 +14,7 @@ use crate::progress::FlowState;
 use crate::simulator::Simulator;
 use crate::tag::Tag;
 
-/// Divides a run that has not begun. What sees the whole network stays in `whole`.
+/// Divides a run that has not begun. Events that depend on the whole network stay in `whole`.
 pub(super) fn split<'c>(whole: &mut Simulator<'c>, partition: &Partition) -> Vec<Simulator<'c>> {
     let owner = |node: NodeId| usize::from(partition.owner[node.index()]);
     let mut port_counts = vec![0; partition.count];
@@ -42,7 +42,7 @@ pub(super) fn split<'c>(whole: &mut Simulator<'c>, partition: &Partition) -> Vec
     parts
 }
 
-/// The node that an event happens to, if it is one.
+/// The node that an event happens to; `None` for events of the whole network.
 fn part_of(whole: &Simulator<'_>, event: Event) -> Option<NodeId> {
     let index = event.index();
     match event.kind() {
@@ -70,19 +70,19 @@ impl<'c> Whole<'_, 'c> {
         &self.parts[usize::from(self.owner[node.index()])]
     }
 
-    /// Everything that parts have sent is where it goes to.
+    /// Delivers all frames that parts have sent to each other.
     pub(super) fn exchange(&mut self, from: usize) {
         for to in 0..self.parts.len() {
             let Some(away) = &mut self.parts[from].away else {
                 unreachable!("a part has a mailbox");
             };
-            // What has left is known below.
+            // These frames are accounted for below.
             away.take_earliest();
             let mut messages = std::mem::take(&mut away.outbox[to]);
             for message in messages.drain(..) {
                 self.parts[to].accept(message);
             }
-            // The memory is used again.
+            // The buffer is used again.
             if let Some(away) = &mut self.parts[from].away {
                 away.outbox[to] = messages;
             }
@@ -93,7 +93,7 @@ impl<'c> Whole<'_, 'c> {
         &self.part(node).fabric
     }
 
-    /// What a flow has achieved, but for what it lost on its way.
+    /// The state of a flow, without what was lost on its way.
     pub(super) fn flow(&self, index: usize) -> FlowState {
         let config = self.parts[0].config;
         let flow = &config.flows[index];
@@ -105,7 +105,7 @@ impl<'c> Whole<'_, 'c> {
     }
 }
 
-/// What the deadlock detector sees. No frame is between two parts when it looks.
+/// All parts as the deadlock detector sees them. No frame is between two parts when it looks.
 impl Network for Whole<'_, '_> {
     type Packet = Tag;
 
@@ -130,7 +130,7 @@ impl Network for Whole<'_, '_> {
     }
 
     fn egress_queues(&self) -> impl Iterator<Item = EgressQueue> {
-        // Nodes that are elsewhere look like hosts in each part.
+        // Each part has placeholders, which look like hosts, for the nodes of others.
         let parts = self.parts.iter();
         parts.flat_map(|part| part.fabric.egress_queues())
     }

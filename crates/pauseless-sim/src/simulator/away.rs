@@ -1,4 +1,4 @@
-//! What one part of a run says to another: frames that leave on a wire between them.
+//! Frames on the wires between two parts of a run.
 
 use pauseless_core::congestion::Feedback;
 use pauseless_core::deadlock::Detector;
@@ -15,44 +15,44 @@ use crate::record::Recorder;
 use crate::tag::{Answers, Trail, Trails};
 use crate::tap::Tapped;
 
-/// A frame on its way to another part.
+/// A frame on its way to another part of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
-    /// When it has fully arrived.
+    /// When the frame has fully arrived.
     pub time: Time,
     /// The global number of the port that it arrives at.
     end: u32,
     frame: Frame,
-    /// Whether it is on no wire and has its effect when it arrives.
-    is_beside: bool,
-    /// What it says, if it is an answer.
+    /// Whether it is a control frame outside the wire, which takes effect when it arrives.
+    is_out_of_band: bool,
+    /// The feedback that it carries, if it is a feedback packet.
     said: Option<Feedback>,
-    /// What switches have written into it, or into what it answers.
+    /// The telemetry that switches have written into it, or into the packet that it acknowledges.
     trail: Option<Box<Trail>>,
 }
 
-/// What one part of a run has for the others.
+/// The frames that one part of a run sends to the others.
 #[derive(Debug)]
 pub(crate) struct Away {
-    /// What leaves, by the part that it goes to.
+    /// The frames by the part that they go to.
     pub outbox: Vec<Vec<Message>>,
     /// When the last frame arrives on each wire to another part, by the number of its far end.
     last: Vec<Time>,
-    /// When the first frame arrives of those that have left since somebody asked.
+    /// The earliest arrival of the frames sent since the last call of `take_earliest`.
     earliest: Time,
-    /// Whether a queue was stopped since somebody looked for deadlocks.
+    /// Whether a queue was stopped since the last search for deadlocks.
     pub is_suspicious: bool,
 }
 
 impl Away {
-    /// When the first frame arrives of those that have left since the last call.
+    /// The earliest arrival of the frames sent since the last call.
     pub(crate) fn take_earliest(&mut self) -> Time {
         std::mem::replace(&mut self.earliest, Time::MAX)
     }
 }
 
 impl<'c> Simulator<'c> {
-    /// One of `count` parts of this run, which has not begun; without nodes and events.
+    /// An empty part, one of `count`, of this run, which has not begun.
     pub(crate) fn empty_part(&self, count: usize, port_count: usize) -> Simulator<'c> {
         let config = self.config;
         let fabric = self.fabric.empty(config);
@@ -82,7 +82,7 @@ impl<'c> Simulator<'c> {
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: None,
-            reel: None,
+            replay: None,
             tapped: Tapped::default(),
             listening: Listening::new(&config.probes, self.held.len()),
             away: Some(Box::new(Away {
@@ -96,7 +96,7 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Takes all events out of a run that has not begun.
+    /// Removes all events of a run that has not begun.
     pub(crate) fn take_events(&mut self) -> Vec<Event> {
         let fresh = event_queue(&self.fabric, self.held.len());
         let mut queue: EventQueue = std::mem::replace(&mut self.queue, fresh);
@@ -130,14 +130,14 @@ impl<'c> Simulator<'c> {
             time,
             end: peer,
             frame,
-            is_beside: false,
+            is_out_of_band: false,
             said,
             trail: trail.map(Box::new),
         });
     }
 
-    /// Sends a control frame to another part without a wire. All of them take as long as the wire or
-    /// longer, and each port's equally long.
+    /// Sends a control frame outside the wire to another part. It takes at least as long as the
+    /// wire, and equally long for all frames of a port.
     #[cold]
     pub(super) fn post_signal(&mut self, index: usize, due: Time, control: Control) {
         let End { peer, away, .. } = self.fabric.ends[index];
@@ -149,16 +149,16 @@ impl<'c> Simulator<'c> {
             time: due,
             end: peer,
             frame: Frame::Control(control),
-            is_beside: true,
+            is_out_of_band: true,
             said: None,
             trail: None,
         });
     }
 
-    /// A frame comes from another part; it is still on its wire.
+    /// Accepts a frame from another part, which is still on its wire.
     pub(crate) fn accept(&mut self, message: Message) {
-        let Message { time, end, mut frame, is_beside, said, trail } = message;
-        if let (true, Frame::Control(control)) = (is_beside, frame) {
+        let Message { time, end, mut frame, is_out_of_band, said, trail } = message;
+        if let (true, Frame::Control(control)) = (is_out_of_band, frame) {
             return self.schedule_signal(end as usize, time, control);
         }
         if let Frame::Data(packet) = &mut frame {

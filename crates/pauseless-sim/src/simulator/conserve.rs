@@ -1,4 +1,4 @@
-//! No byte is made or mislaid.
+//! The check that no byte is unaccounted for.
 
 use pauseless_core::unit::Bytes;
 
@@ -6,8 +6,8 @@ use super::Simulator;
 use crate::fabric::{Frame, Node};
 
 impl Simulator<'_> {
-    /// Every byte that a host has sent was delivered, was refused, was lost, has expired, waits in a
-    /// node or is on a wire.
+    /// Asserts that every byte a host has sent was delivered, refused or lost, has expired, waits
+    /// in a node or is on a wire.
     pub(super) fn assert_conserved(&self) {
         let mut sent = self.tally.notice_bytes;
         let mut in_network = Bytes::ZERO;
@@ -25,7 +25,7 @@ impl Simulator<'_> {
             }
         }
         in_network += self.receivers.waiting();
-        let delivered = self.flows.iter().fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
+        let delivered: Bytes = self.flows.iter().map(|flow| flow.delivered).sum();
         let dropped = self.tally.losses.total().bytes
             + self.tally.losses.wire.bytes
             + self.tally.expired_bytes

@@ -1,4 +1,4 @@
-//! The life of flows: how they start, what arrives of them, and what is said about them.
+//! The life of flows: how they start, how their packets arrive, and the feedback about them.
 
 use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received, Source};
@@ -16,10 +16,10 @@ use crate::event::{Event, Kind};
 use crate::fabric::{Node, Packet};
 use crate::tag::{Content, Tag};
 
-/// Which flows wait for others.
+/// The flows that wait for others to finish.
 #[derive(Clone, Debug)]
 pub(crate) struct Followers {
-    /// For each flow, how many it waits for and when it may start at the earliest; empty if none
+    /// For each flow, the number of flows that it waits for and its earliest start; empty if none
     /// waits.
     waits: Vec<(u32, Time)>,
 }
@@ -37,17 +37,17 @@ impl Followers {
         Followers { waits }
     }
 
-    /// Whether a flow waits for no other one.
+    /// Whether a flow waits for no other.
     pub(crate) fn is_free(&self, flow: u32) -> bool {
         self.waits.get(flow as usize).is_none_or(|(count, _)| *count == 0)
     }
 }
 
-/// How the packets of a flow are forwarded, and the answers to its source.
+/// The groups by which the packets of a flow, and feedback to its source, are forwarded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Route {
     pub(super) group: GroupId,
-    /// That of its source; of no meaning if nobody answers.
+    /// The group of its source; meaningless for a flow without feedback.
     pub(super) answers: GroupId,
     pub(super) hash: u64,
 }
@@ -69,15 +69,15 @@ pub(super) fn packet_max(config: &Config) -> Bytes {
     packets.max().unwrap_or(Bytes::new(1_500))
 }
 
-/// The propagation there and back of the flow that has the longest way. With very many flows, some
-/// of them tell.
+/// The propagation delay there and back of the flow with the longest path; with very many flows, of
+/// a sample of them.
 pub(super) fn round_trip(config: &Config) -> Span {
     const FLOWS_MAX: usize = 10_000;
     let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
     let spans = config.flows.iter().step_by(step).map(|flow| {
         let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
         let path = trace(&config.topology, &config.table, header);
-        // A flow that circles never comes back.
+        // A flow that travels in a circle never comes back.
         let path = path.unwrap_or_default();
         let ports = path.iter().map(|(node, port)| config.topology.port(*node, *port));
         ports.fold(Span::ZERO, |sum, port| sum + port.delay * 2)
@@ -104,7 +104,7 @@ impl Simulator<'_> {
             stop: flow.stop,
             duty: flow.duty,
             control: AnyReactionPoint::None { rate: flow.pace },
-            // Nobody answers.
+            // A flow without feedback has neither windows nor recovery.
             transport: Transport { pacing: config.transport.pacing, ..Transport::default() },
             window: Bytes::MAX,
         };
@@ -160,7 +160,7 @@ impl Simulator<'_> {
         if taken.is_new { self.deliver(node, flow, size) } else { self.refuse(size) }
     }
 
-    /// A source is told something.
+    /// Delivers feedback to the source of a flow.
     #[inline]
     fn tell(&mut self, node: NodeId, flow: FlowId, place: u32) {
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
@@ -171,7 +171,7 @@ impl Simulator<'_> {
             Echo::NONE => host.handle_feedback(self.now, flow, feedback),
             Echo(place) => {
                 let trail = self.trails.remove(place);
-                host.handle_telemetry(self.now, flow, (feedback, trail.hops()))
+                host.handle_telemetry(self.now, flow, feedback, trail.hops())
             }
         };
         if is_complete && self.config.transport.finish == Finish::Source {
@@ -179,8 +179,9 @@ impl Simulator<'_> {
         }
     }
 
-    /// A packet of a flow has arrived that nobody listens to: its target begins to, if it is to.
-    /// Nobody told it before, since what happens at one host reaches another only on a wire.
+    /// Handles a packet of a flow that is not received here yet: its target starts to give
+    /// feedback, if it has to. It could not start earlier, since the events of one host reach
+    /// another only on a wire.
     #[cold]
     fn listen(&mut self, node: NodeId, flow: FlowId, received: Received) -> Taken {
         const UNHEARD: Taken = Taken { is_new: true, is_echoed: false };
@@ -202,15 +203,15 @@ impl Simulator<'_> {
             packet: terms.packet,
         };
         if self.flows[flow.index()].delivered == terms.size {
-            // All of it was here, and its target has ceased to listen: this came twice.
-            if let Some(farewell) = listener.farewell() {
-                host.answer(class, flow, farewell);
+            // The flow is complete and its target gives no feedback any more: this is a duplicate.
+            if let Some(last_ack) = listener.last_ack() {
+                host.answer(class, flow, last_ack);
             }
             return Taken { is_new: false, ..UNHEARD };
         }
         host.listen(listener);
         let taken = host.handle_data(self.now, flow, received);
-        taken.expect("somebody listens now")
+        taken.expect("the flow is received from now on")
     }
 
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
@@ -232,7 +233,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// A target throws a packet away that came twice or too early.
+    /// Accounts for a packet that a target discards because it is a duplicate or out of order.
     #[cold]
     fn refuse(&mut self, size: Bytes) {
         self.stopping.gone += size;
@@ -241,14 +242,14 @@ impl Simulator<'_> {
 
     fn finish_flow(&mut self, flow: FlowId) {
         self.flows[flow.index()].finish = Some(self.now);
-        // A flow that was stopped is settled, and maybe not here.
+        // A stopped flow is settled, perhaps at another node.
         if self.now < self.config.flows[flow.index()].stop || self.away.is_none() {
             self.stopping.settle(flow.index());
         }
         self.release_followers(flow);
     }
 
-    /// Starts the flows that have waited for nothing but this one.
+    /// Starts the flows that have waited for this one only.
     #[cold]
     fn release_followers(&mut self, first: FlowId) {
         let follows = &self.config.follows;
@@ -265,7 +266,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// What a host sends, as it travels.
+    /// Turns a frame of a host into one that travels through the network.
     pub(super) fn tag(&mut self, transmit: Transmit<Outgoing>) -> Transmit<Tag> {
         match transmit {
             Transmit::Control(control) => Transmit::Control(control),
@@ -298,7 +299,7 @@ impl Simulator<'_> {
         Tag::answer(flow, self.answers.insert(feedback))
     }
 
-    /// A switch tells the source of a packet something, unless that would not listen.
+    /// Sends feedback from a switch to the source of a packet, if that obeys congestion control.
     #[cold]
     pub(super) fn notify(&mut self, node: NodeId, about: Tag, feedback: Feedback) {
         let flow = about.flow();
@@ -310,7 +311,8 @@ impl Simulator<'_> {
         }
         let (group, hash) = self.route_of_answers(flow);
         let Some(egress) = self.config.table.next_hop(node, group, hash) else {
-            // Scenarios are refused for that; whoever builds a run otherwise gets no message.
+            // Scenarios without such a route are refused; in a run that was built otherwise the
+            // message is dropped.
             return;
         };
         let size = self.config.transport.sizes.of(feedback);
@@ -324,12 +326,12 @@ impl Simulator<'_> {
             size,
             class,
             egress,
-            // It starts here as it would at a host.
+            // The packet starts here as it would at a host.
             leaving: class,
         });
     }
 
-    /// How what is said to the source of `flow` is forwarded.
+    /// The group and hash by which feedback to the source of `flow` is forwarded.
     #[inline(never)]
     pub(super) fn route_of_answers(&self, flow: FlowId) -> (GroupId, u64) {
         let flow = &self.config.flows[flow.index()];

@@ -1,4 +1,4 @@
-//! What whoever runs a simulation takes away from it.
+//! The PFC frames and queue lengths that the caller collects during a run.
 
 use pauseless_core::unit::Time;
 

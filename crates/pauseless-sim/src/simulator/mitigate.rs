@@ -13,16 +13,16 @@ use crate::fabric::{End, Node, Packet};
 use crate::outcome::{Deadlock, EgressQueue, Episode, Loss, Lost, Trip};
 use crate::tag::Tag;
 
-/// Deadlocks and storms so far.
+/// The deadlocks and storms so far.
 #[derive(Debug)]
 pub(crate) struct Mitigating {
     /// Whether switches have watchdogs.
     pub is_watching: bool,
-    /// Whether a watchdog changes anything.
+    /// Whether watchdogs act, beyond raising alerts.
     is_acting: bool,
-    /// Whether a deadlock can end, so that there may be another one.
+    /// Whether a deadlock can end, so that another one may follow.
     pub is_breaking: bool,
-    /// How many deadlocks are unbroken although they can be.
+    /// The number of deadlocks that can be broken and were not yet.
     pub open: usize,
     found: Vec<Found>,
     pub trips: Vec<Trip>,
@@ -66,12 +66,12 @@ impl Mitigating {
         episodes.collect()
     }
 
-    /// Whether a deadlock that was found is unbroken.
+    /// Whether a deadlock that was found is still unbroken.
     pub(crate) fn is_stuck(&self) -> bool {
         self.found.iter().any(|found| found.broken.is_none())
     }
 
-    /// Whether `queue` is on the cycle of a deadlock that is known and unbroken.
+    /// Whether `queue` is on the cycle of a known, unbroken deadlock.
     fn is_on_open_cycle(&self, queue: EgressQueue) -> bool {
         let mut open = self.found.iter().filter(|found| found.broken.is_none());
         open.any(|found| found.deadlock.cycle.contains(&queue))
@@ -79,7 +79,7 @@ impl Mitigating {
 }
 
 impl Simulator<'_> {
-    /// A packet did not fit where it arrived.
+    /// Accounts for a packet that did not fit where it arrived.
     #[cold]
     pub(super) fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
         let End { node, port, .. } = self.fabric.ends[index];
@@ -92,7 +92,7 @@ impl Simulator<'_> {
         self.tally.loss.get_or_insert(loss);
     }
 
-    /// A packet is no longer on its way; whose it was.
+    /// Removes a packet that is no longer on its way; returns its flow.
     pub(super) fn forget(&mut self, tag: Tag, size: Bytes) -> FlowId {
         let flow = tag.flow();
         if !tag.is_answer() {
@@ -103,7 +103,7 @@ impl Simulator<'_> {
         flow
     }
 
-    /// A packet was dropped on purpose.
+    /// Accounts for a packet that was dropped on purpose.
     fn account(&mut self, node: NodeId, dropped: Dropped<Tag>, cause: Cause) {
         let size = dropped.size;
         self.forget(dropped.packet, size);
@@ -114,13 +114,13 @@ impl Simulator<'_> {
                 let queue = EgressQueue { node, port: dropped.egress, class: dropped.class };
                 let mut trips = self.mitigating.trips.iter_mut().rev();
                 let trip = trips.find(|trip| trip.queue == queue);
-                let trip = trip.expect("only what has tripped is dropped");
+                let trip = trip.expect("only tripped queues drop");
                 add(&mut trip.dropped, size);
             }
         }
     }
 
-    /// Drops what waits in the queues of a switch whose watchdogs have tripped.
+    /// Drops the packets that wait in the tripped queues of a switch.
     #[cold]
     pub(super) fn drop_tripped(&mut self, node: NodeId) {
         loop {
@@ -135,7 +135,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Notes what the watchdogs of a switch have to say.
+    /// Records the storms that begin or end at a switch.
     #[cold]
     pub(super) fn note_trips(&mut self, node: NodeId) {
         loop {
@@ -160,12 +160,12 @@ impl Simulator<'_> {
             } else {
                 let mut trips = trips.iter_mut().rev();
                 let trip = trips.find(|trip| trip.queue == queue);
-                trip.expect("it has tripped").restored = Some(self.now);
+                trip.expect("a queue is restored after it has tripped").restored = Some(self.now);
             }
         }
     }
 
-    /// Looks at the classes of a port that wait and were stopped by the far end.
+    /// Looks for a deadlock through the queues of a port that are stopped while packets wait.
     pub(super) fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId, mut stopped: u8) {
         while stopped != 0 {
             let class = Class(stopped.trailing_zeros() as u8);
@@ -176,7 +176,7 @@ impl Simulator<'_> {
 
     pub(super) fn look_for_deadlock(&mut self, queue: EgressQueue) {
         if let Some(away) = &mut self.away {
-            // A part does not see enough: whoever sees all parts looks now and then.
+            // A part does not see enough: the search over all parts is made between windows.
             away.is_suspicious = true;
             return;
         }
@@ -189,7 +189,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// After the first deadlock: one that shares a queue with a known cycle is the same, grown.
+    /// Looks for a further deadlock: one that shares a queue with a known cycle is that one, grown.
     fn look_for_another(&mut self, queue: EgressQueue) {
         if self.mitigating.is_on_open_cycle(queue) {
             return;
@@ -202,7 +202,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// The deadlock that the run is judged by.
+    /// Records the deadlock that the run is judged by.
     pub(super) fn open_first_episode(&mut self, deadlock: Deadlock) {
         self.tally.deadlock = Some(deadlock.clone());
         self.open_episode(deadlock);
@@ -249,7 +249,7 @@ impl Simulator<'_> {
         self.queue.push(Event::new(due, Kind::Recover, index as u32));
     }
 
-    /// What is sent shows that a deadlock is none any more.
+    /// Records that a frame of a deadlocked queue was sent.
     #[cold]
     pub(super) fn note_movement(&mut self, index: usize, transmit: Transmit<Tag>) {
         if let Transmit::Data { class, .. } = transmit {
@@ -258,8 +258,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// `queue` moves: the deadlocks whose cycles it is on are broken. What stood behind them may be
-    /// stuck in a cycle of its own, which nothing has happened to since.
+    /// Closes the deadlocks whose cycles `queue`, which moves, is on. What stood behind them may be
+    /// stuck in a cycle of its own, which no event has touched since.
     fn break_episodes(&mut self, queue: EgressQueue) {
         let mut members = Vec::new();
         for found in &mut self.mitigating.found {

@@ -1,4 +1,4 @@
-//! The way of a packet through a switch: where it goes on to, in which class, and whether at all.
+//! The passage of a packet through a switch: by which egress, in which class, and whether at all.
 
 use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::{Class, PortId};
@@ -10,7 +10,7 @@ use crate::fabric::{End, Node, Packet};
 use crate::outcome::EgressQueue;
 use crate::tag::Tag;
 
-/// Whether packets keep their class and live for ever, so that nobody has to look.
+/// Whether packets keep their class and have no TTL, so that these need not be checked.
 pub(super) fn is_plain(config: &Config) -> bool {
     let is_mortal = |flow: &Flow| flow.ttl < Flow::TTL_NONE;
     config.classes == ClassMap::Same && !config.flows.iter().any(is_mortal)
@@ -52,15 +52,15 @@ impl Simulator<'_> {
             self.look_for_deadlock_around(node);
         }
         if self.config.discipline == Discipline::InputQueued {
-            // What stands behind a blocked head blocks the sender, wherever it wants to go.
+            // Packets behind a blocked head block the sender, wherever they go.
             let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
             let queue = EgressQueue { node: peer.node, port: peer.port, class };
             self.look_for_deadlock(queue);
         }
     }
 
-    /// The packet as it goes on by `egress` and the class that it does so in; `None` if it does
-    /// not: its TTL is decremented here, and it is dropped at zero.
+    /// The packet as it leaves by `egress`, and its class there; `None` if it is dropped: its TTL
+    /// is decremented here, and it is dropped at zero.
     #[inline(never)]
     fn pass(&self, index: usize, packet: Packet, egress: PortId) -> Option<(Tag, Class)> {
         let Packet { tag, class, .. } = packet;
@@ -72,7 +72,7 @@ impl Simulator<'_> {
         let End { node, port, .. } = self.fabric.ends[index];
         let passage = Passage { node, ingress: port, egress };
         let label = match (tag.is_answer(), flow.reaction) {
-            // What has a class of its own has that as its label, too.
+            // A class of their own is also the label of feedback packets.
             (true, Reaction::Controlled { class, .. }) if class != flow.class => class.0,
             _ => flow.label,
         };
@@ -87,7 +87,7 @@ impl Simulator<'_> {
         Some((tag.passed(), leaving?))
     }
 
-    /// A packet comes to its end at a switch, which is no loss: it was meant to.
+    /// Drops a packet on purpose at a switch, which does not count as a loss.
     #[cold]
     fn expire(&mut self, index: usize, packet: Packet) {
         let (tag, size) = (packet.tag, packet.size());
@@ -104,7 +104,7 @@ impl Simulator<'_> {
         }
         self.forget_note(tag);
         if self.config.ingress.is_sharing() {
-            // While it was on its way, it might yet have let its sender go on.
+            // Until it arrived, it might have let its sender continue.
             self.look_for_deadlock_around(node);
         }
     }

@@ -1,4 +1,4 @@
-//! What is different when the ports of a switch share its memory.
+//! The search for deadlocks where the ports of a switch share its memory.
 
 use pauseless_core::id::{NodeId, PortId};
 
@@ -8,7 +8,7 @@ use crate::outcome::EgressQueue;
 
 impl Simulator<'_> {
     /// Looks for a deadlock through the queues that a switch has paused, after a packet has arrived
-    /// there: it takes from what all of them may have, wherever it came from and wherever it goes.
+    /// there: it reduces the shares of all of them, wherever it came from and wherever it goes.
     pub(super) fn look_for_deadlock_around(&mut self, node: NodeId) {
         if let Some(away) = &mut self.away {
             away.is_suspicious = true;
@@ -26,7 +26,7 @@ impl Simulator<'_> {
         let Some(memory) = memory else {
             return;
         };
-        // Where nobody is stopped everything drains.
+        // Where no queue is stopped everything drains.
         let ports = (0..switch.port_count()).map(|port| PortId(port as u16));
         if ports.map(|port| switch.stopped(port)).all(|bits| bits == 0) {
             return;
@@ -43,7 +43,7 @@ impl Simulator<'_> {
             }
             return;
         }
-        // The first cycle of one search may be a known one, with a new one behind it.
+        // The first cycle that one search finds may be a known one, with a new one behind it.
         for queue in Vec::from_iter(queues) {
             self.look_for_deadlock(queue);
         }

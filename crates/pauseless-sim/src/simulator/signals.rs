@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::fabric::{End, Node};
 
 impl Simulator<'_> {
-    /// Lets a control frame have its effect at `due`.
+    /// Schedules the effect of a control frame at `due`.
     pub(super) fn schedule_signal(&mut self, index: usize, due: Time, control: Control) {
         let signals = &mut self.fabric.ends[index].signals;
         let controls = &mut self.fabric.controls;
@@ -20,7 +20,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Sends what a port says without using its wire.
+    /// Sends the control frames of a port that travel outside its wire.
     #[inline(always)]
     pub(super) fn send_out_of_band(&mut self, index: usize) {
         if self.is_out_of_band {

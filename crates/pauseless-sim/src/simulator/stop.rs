@@ -1,4 +1,4 @@
-//! What ends a run before its time: its question is answered.
+//! The early end of a run whose question is answered.
 
 use pauseless_core::id::FlowId;
 use pauseless_core::transport::Recovery;
@@ -10,20 +10,20 @@ use crate::event::{Event, Kind};
 use crate::outcome::Ended;
 use crate::steady::{Seen, Watch};
 
-/// What is known about the end of a run.
+/// The facts that decide whether a run ends early.
 #[derive(Debug)]
 pub(crate) struct Stopping {
-    /// Whether anything ends it before its time.
+    /// Whether anything can end it early.
     pub is_any: bool,
-    /// Whether each flow has nothing to send any more; empty if nobody asks.
+    /// Whether each flow has nothing to send any more; empty if that is not needed.
     settled: Vec<bool>,
-    /// How many flows have something to send, or will have.
+    /// The number of flows that have something to send, or will have.
     open: usize,
-    /// Bytes of data that hosts have sent.
+    /// The bytes of data that hosts have sent.
     pub sent: Bytes,
-    /// Those that were delivered or dropped.
+    /// The bytes of data that were delivered or dropped.
     pub gone: Bytes,
-    /// When it will be seen whether all links were left alone; [`Time::MAX`] if that was not asked.
+    /// When it is checked whether no link is held any more; [`Time::MAX`] if that is not needed.
     calm_due: Time,
     watch: Option<Box<Watch>>,
     ended: Option<Ended>,
@@ -44,22 +44,22 @@ impl Stopping {
         }
     }
 
-    /// How many flows have nothing to send any more.
+    /// The number of flows that have nothing to send any more.
     pub(crate) fn settled_count(&self) -> usize {
         self.settled.len() - self.open
     }
 
-    /// Whether the run has ended before its time.
+    /// Whether the run has ended early.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// Whether `flow` has nothing to send any more, if somebody asked for that.
+    /// Whether `flow` has nothing to send any more, where that is recorded.
     pub(crate) fn is_settled(&self, flow: usize) -> bool {
         self.settled.get(flow).is_some_and(|settled| *settled)
     }
 
-    /// A flow has nothing to send any more, for whatever reason.
+    /// Records that a flow has nothing to send any more, for whatever reason.
     #[cold]
     pub(super) fn settle(&mut self, flow: usize) {
         if let Some(settled) = self.settled.get_mut(flow)
@@ -77,11 +77,12 @@ impl Simulator<'_> {
         self.stopping.ended.unwrap_or(in_time)
     }
 
-    /// A packet was delivered or dropped of a flow of which some have expired: was it the last one?
+    /// Checks whether the packet that was delivered or dropped was the last one of a flow of which
+    /// some have expired.
     #[cold]
     pub(super) fn settle_expired(&mut self, flow: FlowId) {
         if self.config.transport.recovery != Recovery::None {
-            // It will be sent again.
+            // The packet will be sent again.
             return;
         }
         let state = &self.flows[flow.index()];
@@ -102,14 +103,14 @@ impl Simulator<'_> {
         self.stopping.ended.is_some()
     }
 
-    /// Whether nothing is sent any more and all that was is at its end.
+    /// Whether everything was sent, and has been delivered or dropped.
     #[inline]
     fn is_delivered(&self) -> bool {
         self.stopping.open == 0 && self.stopping.sent == self.stopping.gone
     }
 
     /// Lets the run end when no link is held any more and the last one has left the congestion
-    /// tree, so that their numbers are those of a longer run too.
+    /// tree, so that its figures equal those of a longer run.
     #[cold]
     fn wait_for_calm(&mut self) {
         if let Some(calm) = self.spread.calm() {
@@ -117,7 +118,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// The last link leaves the congestion tree at `calm`, or has left it.
+    /// Schedules the check for the instant `calm` at which the last link leaves the congestion
+    /// tree.
     pub(crate) fn wait_until_calm(&mut self, calm: Time) {
         if calm <= self.now {
             self.stopping.ended.get_or_insert(Ended::Done);
@@ -127,7 +129,8 @@ impl Simulator<'_> {
         }
     }
 
-    /// Nothing happens to the network: whoever asked looks again after every event.
+    /// Handles the check, which changes nothing in the network: the question is asked again after
+    /// every event.
     #[cold]
     pub(super) fn on_calm(&mut self) {
         self.tally.events -= 1;
@@ -142,7 +145,7 @@ impl Simulator<'_> {
 
     #[cold]
     pub(super) fn on_look(&mut self) {
-        // Nothing happens to the network here either.
+        // This event does not change the network either.
         self.tally.events -= 1;
         let Some(watch) = &mut self.stopping.watch else {
             return;

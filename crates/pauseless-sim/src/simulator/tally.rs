@@ -1,4 +1,4 @@
-//! What is counted and found in a run.
+//! The counters and findings of a run.
 
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::Class;
@@ -12,21 +12,21 @@ pub(crate) struct Tally {
     pub events: u64,
     pub packet_hops: u64,
     pub losses: Losses,
-    /// Packets that were dropped on aim: by TTL, or for want of a class.
+    /// Packets that were dropped on purpose: by TTL, or for lack of a class.
     pub expired_packets: u64,
     pub expired_bytes: Bytes,
-    /// Packets that tell sources something, and their bytes.
+    /// Feedback packets, and their bytes.
     pub answers: u64,
     pub acknowledgements: u64,
     /// Packets that a switch has marked.
     pub marked: u64,
     pub answer_bytes: Bytes,
-    /// Those of the answers' bytes that switches have made.
+    /// The bytes of feedback packets that switches have made.
     pub notice_bytes: Bytes,
-    /// Those that have arrived.
+    /// The bytes of feedback packets that have arrived.
     pub answered_bytes: Bytes,
     pub loss: Option<Loss>,
-    /// What targets threw away.
+    /// The packets that targets discarded.
     pub refused: Lost,
     pub pause_frames: u64,
     pub pause_frames_by_class: [u64; Class::COUNT_MAX],
@@ -45,9 +45,9 @@ impl Tally {
         self.pause_frames_by_class[control.class.index()] += u64::from(is_pause);
     }
 
-    /// Adds what another part of the run has counted.
+    /// Adds the counts of another part of the run.
     pub(crate) fn add(&mut self, part: &Tally) {
-        // Every field by name, so that none is forgotten.
+        // Every field is named, so that none is forgotten.
         let Tally {
             events,
             packet_hops,

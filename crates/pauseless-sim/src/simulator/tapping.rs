@@ -1,4 +1,4 @@
-//! Tells the tap what passes.
+//! Shows frames to the tap of a run.
 
 use super::Simulator;
 use crate::fabric::{End, Frame};

@@ -1,4 +1,4 @@
-//! What switches write into packets, and where that is kept until it is back at its source.
+//! The telemetry that switches write into packets, until it is back at their sources.
 
 use pauseless_core::congestion::Feedback;
 use pauseless_core::congestion::telemetry::{Echo, Hop};
@@ -9,7 +9,7 @@ use crate::fabric::{End, Node};
 use crate::tag::{Content, Tag, Trail};
 
 impl Simulator<'_> {
-    /// A packet is about to leave an egress, which writes into it.
+    /// Lets an egress write its record into a packet that is about to leave.
     pub(super) fn write_hop(&mut self, index: usize, transmit: Transmit<Tag>) {
         let Transmit::Data { packet, .. } = transmit else {
             return;
@@ -25,7 +25,7 @@ impl Simulator<'_> {
         self.trails.push(place, hop);
     }
 
-    /// What is kept about a packet that goes to another part of the run.
+    /// The feedback or telemetry of a packet that goes to another part of the run.
     pub(super) fn take_note(&mut self, tag: Tag) -> (Option<Feedback>, Option<Trail>) {
         match tag.content() {
             Content::Data { .. } => (None, None),
@@ -39,7 +39,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Keeps it again; the packet has another tag now.
+    /// Stores the feedback or telemetry of a packet from another part; the packet has a new tag.
     pub(super) fn keep_note(
         &mut self,
         tag: Tag,
@@ -57,7 +57,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// A packet has come to its end: what is kept about it is not needed any more.
+    /// Frees the feedback or telemetry of a packet that has come to its end.
     pub(super) fn forget_note(&mut self, tag: Tag) {
         match tag.content() {
             Content::Data { .. } => {}

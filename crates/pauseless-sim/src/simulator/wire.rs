@@ -1,4 +1,4 @@
-//! What wires lose by themselves.
+//! The frames that wires lose.
 
 use pauseless_core::deadlock::Network;
 
@@ -8,10 +8,11 @@ use crate::config::Config;
 use crate::fabric::{End, Fabric, Node, Packet};
 use crate::rng::{Purpose, Stream};
 
-/// Which frames do not arrive.
+/// Draws which frames wires lose.
 #[derive(Clone, Debug)]
 pub(crate) struct WireLosses {
-    /// The share of each end, in units of 2^-64, and what chooses; empty if nothing is lost.
+    /// The loss rate of each end, in units of 2^-64, and its random stream; empty if nothing is
+    /// lost.
     ends: Vec<(u64, Stream)>,
 }
 
@@ -20,7 +21,7 @@ impl WireLosses {
         let wire_loss = &config.wire_loss;
         let mut ends = Vec::new();
         if wire_loss.share > 0.0 || !wire_loss.ports.is_empty() {
-            // A float of 1 or more becomes the largest number, which loses all but one in 2^64.
+            // A share of 1 becomes the largest number, which loses all but one frame in 2^64.
             let units = |share: f64| (share * 2.0f64.powi(64)) as u64;
             let stream = |number| Stream::new(config.seed, Purpose::WireLoss, number);
             let all = (0..fabric.port_count() as u64).map(stream);
@@ -37,7 +38,7 @@ impl WireLosses {
         !self.ends.is_empty()
     }
 
-    /// Whether the frame that arrives at an end does not.
+    /// Draws whether the frame that arrives at an end is lost.
     pub(super) fn loses(&mut self, index: usize) -> bool {
         let (units, stream) = &mut self.ends[index];
         *units > 0 && stream.next_u64() < *units
@@ -45,7 +46,7 @@ impl WireLosses {
 }
 
 impl Simulator<'_> {
-    /// A frame arrives broken, and nobody takes it.
+    /// Accounts for a frame that was lost on its wire.
     #[cold]
     pub(super) fn lose_on_wire(&mut self, index: usize, packet: Packet) {
         let size = packet.size();
@@ -55,7 +56,7 @@ impl Simulator<'_> {
         if self.config.ingress.is_sharing()
             && matches!(self.fabric.nodes[node.index()], Node::Switch(_))
         {
-            // While it was on its way, it might yet have let its sender go on.
+            // Until it arrived, it might have let its sender continue.
             self.look_for_deadlock_around(node);
         }
     }

@@ -59,7 +59,7 @@ impl Diverse {
             let found =
                 if wanders { network.wander(&mut random) } else { network.ask(&mut random) };
             if let Some((source, group)) = found {
-                network.add_flow(&mut random, number, (source, group));
+                network.add_flow(&mut random, number, source, group);
             }
         }
         canonical_order(&mut network.flows);
@@ -67,12 +67,12 @@ impl Diverse {
     }
 
     /// The flows of this list, each pinned to its path, on the fabric and the routes of another.
-    pub fn of_paths(topology: Topology, routes: Routes, (paths, seed): (&[Path], u64)) -> Diverse {
+    pub fn of_paths(topology: Topology, routes: Routes, paths: &[Path], seed: u64) -> Diverse {
         let mut random = Stream::new(seed, Purpose::FlowStart, 10);
         let mut network = Diverse { topology, routes, flows: Vec::new(), class_count: 1, seed };
         for (number, path) in (0..).zip(paths) {
             let group = pin(&network.topology, &mut network.routes, path);
-            network.add_flow(&mut random, number, (path[0].0, group));
+            network.add_flow(&mut random, number, path[0].0, group);
         }
         for flow in &mut network.flows {
             flow.pace = network.topology.port(flow.source, PortId(0)).rate;
@@ -104,7 +104,7 @@ impl Diverse {
     pub fn config(&self, scheme: Scheme, discipline: Discipline) -> Config {
         let mut random = Stream::new(self.seed, Purpose::Processing, 10);
         let processing = Span::ns(random.below(1_000));
-        let ingress = self.ingress(&mut random, (scheme, processing));
+        let ingress = self.ingress(&mut random, scheme, processing);
         Config {
             ingress: IngressTable::uniform(&self.topology, self.class_count, ingress),
             topology: self.topology.clone(),
@@ -135,7 +135,7 @@ impl Diverse {
     }
 
     /// The smallest buffers that lose nothing, and a few frames, so that they fill at once.
-    fn ingress(&self, random: &mut Stream, (scheme, processing): (Scheme, Span)) -> Ingress {
+    fn ingress(&self, random: &mut Stream, scheme: Scheme, processing: Span) -> Ingress {
         let latency = Latency {
             mtu: MTU,
             line: SPEC.rate,
@@ -163,7 +163,7 @@ impl Diverse {
         Ingress { control, buffer: derivation.buffer }
     }
 
-    fn add_flow(&mut self, random: &mut Stream, number: u64, (source, group): (NodeId, GroupId)) {
+    fn add_flow(&mut self, random: &mut Stream, number: u64, source: NodeId, group: GroupId) {
         self.flows.push(Flow {
             name: format!("F{number:02}"),
             source,

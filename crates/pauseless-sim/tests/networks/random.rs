@@ -43,7 +43,7 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
     let class_count = class_count.unwrap_or(drawn);
     let processing = Span::ns(random.below(4_000));
     let scheme = wildness.scheme;
-    let ingress = random_ingress(&mut random, &topology, (scheme, class_count, processing));
+    let ingress = random_ingress(&mut random, &topology, scheme, class_count, processing);
     let (flows, table) = random_flows(&mut random, &topology, class_count);
     let receivers =
         if wildness.slow_receivers { random_receivers(&mut random, &topology) } else { Vec::new() };
@@ -109,7 +109,9 @@ fn random_topology(random: &mut Stream) -> Topology {
 fn random_ingress(
     random: &mut Stream,
     topology: &Topology,
-    (scheme, class_count, processing): (u64, usize, Span),
+    scheme: u64,
+    class_count: usize,
+    processing: Span,
 ) -> IngressTable {
     let link = &topology.links()[0];
     let latency = Latency {

@@ -8,7 +8,7 @@ use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
 use pauseless_lab::check::sweep::Amount;
 
-/// `check`
+/// The arguments of `check`.
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
@@ -67,7 +67,7 @@ pub struct CheckArgs {
     pub quiet: bool,
 }
 
-/// `convert`
+/// The arguments of `convert`.
 #[derive(Debug, Args)]
 #[command(after_help = CONVERT_EXAMPLES)]
 pub struct ConvertArgs {
@@ -83,7 +83,7 @@ pub struct ConvertArgs {
     /// What htsim_roce is told on its command line, see docs/htsim.md
     #[arg(long, value_name = "KEY=VALUE,..")]
     pub htsim: Option<Options>,
-    /// Into what
+    /// The format to write
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ConvertFormat::Fabric)]
     pub to: ConvertFormat,
     /// Write to this file instead of the standard output
@@ -91,7 +91,7 @@ pub struct ConvertArgs {
     pub out: Option<PathBuf>,
 }
 
-/// What a fabric is turned into.
+/// The formats that a fabric can be converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ConvertFormat {
     /// Our own fabric file, TOML
@@ -105,18 +105,18 @@ pub enum ConvertFormat {
     CompatScenario,
 }
 
-/// How many links fail.
+/// The number or share of links that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing(pub Amount);
 
-/// A way to route.
+/// The rules by which a fabric can route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Rule {
     /// One shortest path, of equal ones a random one per switch and target
     Shortest,
     /// One shortest path, of equal ones that with the lowest port
     Lowest,
-    /// All shortest paths
+    /// All shortest paths, chosen by the hash of a flow
     Ecmp,
     /// Never up after down, all such paths
     UpDown,
@@ -125,7 +125,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rule as the fabric knows it; `None` for detours, which are no rule of a whole fabric.
+    /// The rule as the fabric crate knows it; `None` for detours, which apply only at failures.
     pub fn routing(self, seed: u64) -> Option<Routing> {
         let single = |tie_break| Routing::from(Multipath::Single { tie_break });
         match self {
@@ -139,7 +139,7 @@ impl Rule {
         }
     }
 
-    /// The same as an answer to failures.
+    /// The reaction to failures that this rule stands for.
     pub fn reroute(self, seed: u64) -> Reroute {
         match self.routing(seed) {
             Some(routing) => Reroute::Rule(routing),

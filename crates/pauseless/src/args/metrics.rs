@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// `metrics`
+/// The arguments of `metrics`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MetricsArgs {

@@ -44,7 +44,6 @@ pub use threshold::ThresholdArgs;
 #[derive(Debug, Parser)]
 #[command(version = pauseless_run::VERSION, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
     /// When to use colours
@@ -57,13 +56,12 @@ pub struct Cli {
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set
     Auto,
-    /// Always
+    /// Even if the output is no terminal
     Always,
-    /// Never
+    /// Not even on a terminal
     Never,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Say from a fabric's own dumps whether it can deadlock, because of whom, and what would help
@@ -101,7 +99,7 @@ pub enum Command {
     Host(Box<NodeArgs>),
 }
 
-/// `schema`
+/// The arguments of `schema`.
 #[derive(Debug, Args)]
 #[command(after_help = SCHEMA_EXAMPLES)]
 pub struct SchemaArgs {
@@ -110,7 +108,7 @@ pub struct SchemaArgs {
     pub document: Option<Document>,
 }
 
-/// `run`
+/// The arguments of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
@@ -187,7 +185,7 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// Values of a scenario that the command line sets.
+/// The values of a scenario that the command line sets.
 #[derive(Debug, Args)]
 pub struct Set {
     /// Set a key of the scenario, written or not: switch.buffer=2MB, flow.F1.rate=1Gbps; may be given
@@ -197,7 +195,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// The file with these values.
+    /// The source with these values set.
     pub fn apply(&self, source: Source) -> Result<Changed, Problems> {
         let mut changed = Changed::new(source);
         for (key, value) in &self.settings {
@@ -212,11 +210,11 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_string(), value.trim().to_string()))
 }
 
-/// `demo`
+/// The arguments of `demo`.
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_EXAMPLES)]
 pub struct DemoArgs {
-    /// Use this seed
+    /// Use this seed for random numbers
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Let packets wait in this way: output-queued, virtual-output-queued, input-queued
@@ -230,7 +228,7 @@ pub struct DemoArgs {
     pub json: bool,
 }
 
-/// `explain`
+/// The arguments of `explain`.
 #[derive(Debug, Args)]
 #[command(after_help = EXPLAIN_EXAMPLES)]
 pub struct ExplainArgs {
@@ -248,13 +246,13 @@ pub struct ExplainArgs {
 }
 
 impl RunArgs {
-    /// Whether it is to be as in htsim.
+    /// Whether the run is to follow the rules of htsim.
     pub fn is_compat_htsim(&self) -> bool {
         self.compat == Some(CompatWith::Htsim)
     }
 }
 
-/// A simulator whose ways of doing things are known.
+/// The simulators that a run can be compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompatWith {
     /// Run a replica of the HPCC authors' ns-3 simulator, which writes the files, and this engine

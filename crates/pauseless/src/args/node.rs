@@ -1,4 +1,4 @@
-//! `switch` and `host`
+//! The arguments of `switch` and `host`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use pauseless_dataplane::link::Backend;
 use pauseless_lab::node::file::parse_clock;
 use pauseless_text::quantity::parse_span;
 
-/// `switch` and `host`
+/// The arguments of `switch` and `host`.
 #[derive(Debug, Args)]
 pub struct NodeArgs {
     /// The node's file: which node of which scenario, and its interfaces; see docs/switch.md

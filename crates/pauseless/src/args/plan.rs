@@ -11,7 +11,7 @@ use pauseless_text::quantity::{parse_bytes, parse_delay, parse_rate, parse_round
 
 use super::check::Rule;
 
-/// `plan`
+/// The arguments of `plan`.
 #[derive(Debug, Args)]
 #[command(after_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
@@ -96,18 +96,18 @@ pub struct PlanArgs {
     pub json: bool,
 }
 
-/// A flow control.
+/// The flow controls that can be planned for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemeName {
-    /// Priority flow control
+    /// Priority flow control, IEEE 802.1Qbb
     Pfc,
-    /// InfiniBand credits
+    /// Credit-based flow control of InfiniBand
     Cbfc,
-    /// Buffer-based GFC
+    /// Buffer-based gentle flow control
     GfcBuffer,
-    /// Time-based GFC
+    /// Time-based gentle flow control
     GfcTime,
-    /// Conceptual GFC
+    /// Conceptual gentle flow control
     GfcConceptual,
 }
 
@@ -124,7 +124,7 @@ impl From<SchemeName> for Scheme {
 }
 
 impl PlanArgs {
-    /// What to plan with.
+    /// The request that these arguments stand for.
     pub fn request(&self) -> Request {
         let mtu = self.mtu.unwrap_or(Request::default().mtu);
         let reaction = match (self.processing, self.quanta) {
@@ -169,7 +169,7 @@ fn parse_metres(text: &str) -> Result<Span, String> {
         .ok_or_else(|| format!("{text:?} is not a length up to {METRES_MAX} m, such as 300m"))
 }
 
-/// Once around the earth.
+/// The length of the equator in metres, the longest cable.
 const METRES_MAX: u64 = 40_000_000;
 
 const PLAN_EXAMPLES: &str = "Examples:

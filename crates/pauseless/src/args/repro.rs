@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use pauseless_lab::repro::Scale;
 
-/// `repro`
+/// The arguments of `repro`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = ArgGroup::new("what").required(true).multiple(false).args(["names", "all", "list"]))]
@@ -48,7 +48,6 @@ pub struct ReproArgs {
 }
 
 impl ReproArgs {
-    /// At which scale.
     pub fn scale(&self) -> Scale {
         if self.full { Scale::Full } else { Scale::Quick }
     }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::Deny;
 
-/// `sweep`
+/// The arguments of `sweep`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = EXAMPLES)]
@@ -15,12 +15,11 @@ pub struct SweepArgs {
     /// What else to do.
     #[command(subcommand)]
     pub command: Option<SweepCommand>,
-    /// Running it.
     #[command(flatten)]
     pub run: Option<SweepRunArgs>,
 }
 
-/// What can be done with a campaign beside running it.
+/// The subcommands of `sweep`, beside running a campaign.
 #[derive(Debug, Subcommand)]
 pub enum SweepCommand {
     /// Put all rows together into one file, results.parquet
@@ -35,7 +34,7 @@ pub enum SweepCommand {
     Submit(SubmitArgs),
 }
 
-/// Which campaign.
+/// The campaign and where its results are.
 #[derive(Clone, Debug, Args)]
 pub struct CampaignArgs {
     /// The campaign, a TOML file; see docs/sweep.md
@@ -48,7 +47,8 @@ pub struct CampaignArgs {
     pub out: Option<PathBuf>,
 }
 
-/// `sweep FILE`. The campaign is not flattened: clap would take the whole for left out.
+/// The arguments of `sweep FILE`. The campaign is not flattened: clap would take the whole struct
+/// for absent.
 #[derive(Debug, Args)]
 pub struct SweepRunArgs {
     /// The campaign, a TOML file; see docs/sweep.md
@@ -78,13 +78,12 @@ pub struct SweepRunArgs {
 }
 
 impl SweepRunArgs {
-    /// Which campaign.
     pub fn campaign(&self) -> CampaignArgs {
         CampaignArgs { file: self.file.clone(), size: self.size.clone(), out: self.out.clone() }
     }
 }
 
-/// `sweep merge`
+/// The arguments of `sweep merge`.
 #[derive(Debug, Args)]
 #[command(after_help = MERGE_EXAMPLES)]
 pub struct MergeArgs {
@@ -101,7 +100,7 @@ pub struct MergeArgs {
     pub json: bool,
 }
 
-/// `sweep status`
+/// The arguments of `sweep status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
     #[command(flatten)]
@@ -111,7 +110,7 @@ pub struct StatusArgs {
     pub json: bool,
 }
 
-/// `sweep report`
+/// The arguments of `sweep report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     #[command(flatten)]
@@ -121,7 +120,7 @@ pub struct ReportArgs {
     pub json: bool,
 }
 
-/// `sweep show`
+/// The arguments of `sweep show`.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     #[command(flatten)]
@@ -130,7 +129,7 @@ pub struct ShowArgs {
     pub task: String,
 }
 
-/// `sweep submit`
+/// The arguments of `sweep submit`.
 #[derive(Debug, Args)]
 #[command(after_help = SUBMIT_EXAMPLES)]
 pub struct SubmitArgs {
@@ -157,9 +156,9 @@ pub struct SubmitArgs {
 /// One of several parts, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one.
+    /// The number of this part, from 1.
     pub part: usize,
-    /// Of how many.
+    /// How many parts there are.
     pub parts: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `testbed`
+//! The arguments of `testbed`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use pauseless_text::quantity::parse_span;
 
 use super::{Deny, parse_discipline};
 
-/// `testbed`
+/// The arguments of `testbed`.
 #[derive(Debug, Args)]
 #[command(after_help = TESTBED_EXAMPLES)]
 pub struct TestbedArgs {
@@ -29,7 +29,7 @@ pub struct TestbedArgs {
     /// Let frames wait in this way: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
     pub discipline: Option<Discipline>,
-    /// Use this seed
+    /// Use this seed for random numbers
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Run for this long, in the nodes' time, such as "500 ms"

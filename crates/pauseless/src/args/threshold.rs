@@ -7,7 +7,7 @@ use pauseless_core::unit::Span;
 use pauseless_lab::threshold::Property;
 use pauseless_text::quantity::parse_span;
 
-/// `threshold`
+/// The arguments of `threshold`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ThresholdArgs {
@@ -20,7 +20,7 @@ pub struct ThresholdArgs {
     /// One end of the range, such as "2 Gbps", "40 KB", "5 us" or 16
     #[arg(long, value_name = "A")]
     pub from: String,
-    /// The other end
+    /// The other end of the range
     #[arg(long, value_name = "B")]
     pub to: String,
     /// What is to flip in between: deadlock, loss, starvation, pause, pause:PORT, or a number with a
@@ -58,7 +58,7 @@ pub struct ThresholdArgs {
     pub quiet: bool,
 }
 
-/// How often the range is halved for the values that every seed is tried at.
+/// How often the range is halved to get the values at which every seed is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Points(pub u32);
 

@@ -17,12 +17,12 @@ use crate::args::{StatusArgs, SubmitArgs};
 use crate::output::{self, tell};
 use crate::progress::Interrupt;
 
-/// Hands a campaign to Slurm.
+/// Submits a campaign to Slurm.
 pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
     let place = Place::read(&args.campaign)?;
     // Only now, so that Ctrl-C ends the reading of a large network at once.
     let interrupt = Interrupt::watch()?;
-    // The networks are looked at here and once, and not by every job.
+    // The networks are screened here once, and not by every job.
     place.create()?;
     let Some(plan) = place.plan(&interrupt, false)? else {
         return Ok(ExitCode::from(INTERRUPTED));
@@ -56,7 +56,7 @@ pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says how far a campaign has come, and where its jobs are.
+/// Prints how far a campaign has come, and where its jobs are.
 pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let place = Place::read(&args.campaign)?;
     // Only now, so that Ctrl-C ends the reading of a large network at once.
@@ -72,7 +72,7 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     } else {
         Todo::all(&plan)
     };
-    // What is on disk is worth telling also where Slurm does not answer.
+    // The state on disk is shown even if Slurm does not answer.
     let jobs = slurm::status(&place.folder).unwrap_or_else(|failure| {
         tell!("warning: {failure}");
         None
@@ -83,8 +83,8 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The merged results, how many rows they have and how many there should be; none if there are
-/// none of the campaign as its file is now.
+/// The merged results, the number of their rows and of all runs; `None` if there are none for the
+/// present file of the campaign.
 fn merged(place: &Place) -> Option<(PathBuf, usize, usize)> {
     let store = Store::read_only(&place.folder, &place.campaign).ok()?;
     let results = store.results().ok()?;
@@ -101,7 +101,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    /// Each part of the array: its job, how many of its runs are done, and how many it has.
+    /// Each part of the array: its job, the number of its finished runs, and of all its runs.
     fn shards<'s>(&'s self, status: &'s Status) -> impl Iterator<Item = (&'s Job, usize, usize)> {
         let parts = status.jobs.shards.max(1) as usize;
         let mut open = vec![0; parts];

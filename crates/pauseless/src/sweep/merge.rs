@@ -1,4 +1,4 @@
-//! `pauseless sweep merge`
+//! The command `pauseless sweep merge`: from parts of a campaign to one table.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::output;
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
-/// Puts all rows together.
+/// Merges the rows of all runs.
 pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let place = Place::read(&args.campaign)?;
     // Only now, so that Ctrl-C ends the reading of a large network at once.
@@ -23,7 +23,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
-    // Rows may all be in other folders.
+    // All rows may be in other folders.
     let store = if args.from.is_empty() {
         Store::read_only(&place.folder, &place.campaign)?
     } else {
@@ -32,7 +32,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     for folder in &args.from {
         store.adopt(&Store::read_only(folder, &place.campaign)?)?;
     }
-    let Some(merged) = merge((&store, &plan), args.partial, &interrupt)? else {
+    let Some(merged) = merge(&store, &plan, args.partial, &interrupt)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     if args.json {
@@ -64,9 +64,9 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(FINDING))
 }
 
-/// Merges a campaign of which all runs were made; `None` if somebody interrupts it.
+/// Merges a campaign of which all runs were made; `None` if it is interrupted.
 pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Result<Option<PathBuf>> {
-    let Some(merged) = merge((store, plan), false, interrupt)? else {
+    let Some(merged) = merge(store, plan, false, interrupt)? else {
         return Ok(None);
     };
     let missing = merged.missing;
@@ -78,9 +78,10 @@ pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Resul
     file.map(Some)
 }
 
-/// Merges; `None` if somebody interrupts it.
+/// Merges the rows that there are; `None` if it is interrupted.
 pub fn merge(
-    (store, plan): (&Store, &Plan),
+    store: &Store,
+    plan: &Plan,
     is_partial: bool,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Merged>> {

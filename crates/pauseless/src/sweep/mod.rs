@@ -1,4 +1,4 @@
-//! `pauseless sweep`
+//! The command `pauseless sweep`: many runs of a campaign.
 
 mod cluster;
 mod merge;
@@ -25,7 +25,7 @@ use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Count, Interrupt};
 use crate::{FINDING, INTERRUPTED, USAGE};
 
-/// Runs a campaign, or does something else with it.
+/// Runs a campaign, or one of the subcommands.
 pub fn run(args: &SweepArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     match (&args.command, &args.run) {
         (Some(SweepCommand::Merge(args)), _) => merge::run(args),
@@ -56,20 +56,20 @@ impl Place {
         Ok(Place { file, campaign, folder })
     }
 
-    /// Makes the folder, before anything takes long.
+    /// Makes the folder, before the work that takes long.
     fn create(&self) -> anyhow::Result<()> {
         let create = std::fs::create_dir_all(&self.folder);
         create.with_context(|| format!("cannot create the folder {}", self.folder.display()))
     }
 
-    /// The list of tasks; `None` if somebody interrupts the search for networks.
+    /// The list of tasks; `None` if the screening of networks is interrupted.
     fn plan(&self, interrupt: &Interrupt, is_quiet: bool) -> anyhow::Result<Option<Plan>> {
         let count = Count::new("networks", is_quiet);
         let watch = |done, total| {
             count.show(done, total, "looked at");
             interrupt.flow()
         };
-        // Whoever only looks leaves nothing behind.
+        // A command that only reads leaves nothing behind.
         let cache = self.folder.join("networks.json");
         let cache = Some(cache.as_path()).filter(|_| self.folder.is_dir());
         let plan = Plan::new(self.campaign.clone(), cache, &watch);
@@ -81,7 +81,7 @@ impl Place {
     }
 }
 
-/// A command that names the same campaign.
+/// The command line that names the same campaign.
 fn command(verb: &str, args: &CampaignArgs) -> String {
     let mut text = format!("pauseless sweep {verb}{}", args.file.display());
     if let Some(size) = &args.size {
@@ -98,15 +98,15 @@ fn threads(wanted: u16) -> NonZeroUsize {
     NonZeroUsize::new(wanted.into()).unwrap_or_else(all)
 }
 
-/// What is done and what is to do, of the tasks of a shard.
+/// The tasks of a shard that are left to do, and the results of the others.
 struct Todo {
     tasks: Vec<u32>,
-    /// What was found in those that were finished before.
+    /// The findings of the runs that were finished before.
     kept: Tally,
 }
 
 impl Todo {
-    /// Everything.
+    /// Every task of the plan.
     fn all(plan: &Plan) -> Todo {
         Todo { tasks: (0..plan.len() as u32).collect(), kept: Tally::default() }
     }
@@ -136,7 +136,7 @@ impl Todo {
     }
 }
 
-/// `sweep FILE`
+/// The command `sweep FILE`: runs what is not yet done.
 fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     let place = Place::read(&args.campaign())?;
     place.create()?;
@@ -156,7 +156,7 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
         announce(&place, &todo, threads);
     }
     let begin = Instant::now();
-    let executed = execute(&plan, &store, &todo, (args, threads, &interrupt))?;
+    let executed = execute(&plan, &store, &todo, args, threads, &interrupt)?;
     let mut summary = Summary {
         place: &place,
         args,
@@ -188,12 +188,14 @@ fn announce(place: &Place, todo: &Todo, threads: NonZeroUsize) {
     output::complain(&format!("{text}; results are kept in {}", place.folder.display()));
 }
 
-/// Makes the runs and keeps them; whatever ends it, what is finished is sealed.
+/// Makes the runs and stores them; whatever ends it, finished runs are sealed.
 fn execute(
     plan: &Plan,
     store: &Store,
     todo: &Todo,
-    (args, threads, interrupt): (&SweepRunArgs, NonZeroUsize, &Interrupt),
+    args: &SweepRunArgs,
+    threads: NonZeroUsize,
+    interrupt: &Interrupt,
 ) -> Result<Executed, Failure> {
     let writer = store.writer()?;
     let display = progress::Campaign::new(&plan.campaign.name, args.quiet || args.json);
@@ -205,20 +207,20 @@ fn execute(
         watch: &|progress| {
             let so_far = || progress.tally.with(todo.kept).found();
             let before = todo.kept.runs;
-            display.show((before, progress.tally.runs), before + progress.total, &so_far);
+            display.show(before, progress.tally.runs, before + progress.total, &so_far);
             interrupt.flow()
         },
     };
     let executed = execute::execute(plan, &todo.tasks, threads, &hooks);
     display.clear();
-    // What stopped the campaign matters more than what sealing says about the same disk.
+    // The failure that stopped the campaign matters more than one of sealing on the same disk.
     let sealed = writer.seal();
     let executed = executed?;
     sealed?;
     Ok(executed)
 }
 
-/// Says that a run does not have a curve that is to be kept.
+/// The failure of a run without a curve that is to be kept.
 fn no_curve(file: &Path, task: &Task, wrong: &str) -> Failure {
     let run = task.index + 1;
     Failure::File {
@@ -228,7 +230,7 @@ fn no_curve(file: &Path, task: &Task, wrong: &str) -> Failure {
     }
 }
 
-/// What is told at the end.
+/// The summary at the end of a campaign.
 struct Summary<'a> {
     place: &'a Place,
     args: &'a SweepRunArgs,
@@ -324,7 +326,7 @@ impl Summary<'_> {
     }
 }
 
-/// The place of a task, by its name, the first letters of that, or its number from 1.
+/// The index of a task, by its name, the first letters of that, or its number from 1.
 fn find(plan: &Plan, wanted: &str) -> anyhow::Result<usize> {
     let number = wanted.parse::<usize>().ok().filter(|_| wanted.len() < 8);
     if let Some(number) = number {
@@ -339,7 +341,7 @@ fn find(plan: &Plan, wanted: &str) -> anyhow::Result<usize> {
     let found = found.collect::<Vec<_>>();
     let same = |index: &usize| plan.task(*index).name == plan.task(found[0]).name;
     match found[..] {
-        // Values that one axis takes back from another make the same run several times.
+        // Values that one axis takes back from another give the same run several times.
         [index, ..] if found.len() == 1 || found.iter().all(same) => Ok(index),
         [] => anyhow::bail!(
             "no task is called {wanted:?}; the column task of results.parquet has their names"

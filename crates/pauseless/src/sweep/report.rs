@@ -1,4 +1,4 @@
-//! `pauseless sweep report`
+//! The command `pauseless sweep report`: what a campaign has found, and whether its claims hold.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use crate::output::{self, Terminal, tell};
 use crate::progress::Interrupt;
 use crate::{FINDING, INTERRUPTED};
 
-/// Shows what was found and judges the campaign's claims.
+/// Shows the results and judges the campaign's claims.
 pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let place = Place::read(&args.campaign)?;
     // Only now, so that Ctrl-C ends the reading of a large network at once.
@@ -28,12 +28,12 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         screened: plan.screened.as_ref().map(ToString::to_string),
         ..Context::default()
     };
-    // What is complete is shown as it is, also what another version has made; but not what was made
+    // Complete results are shown as they are, even those of another version; but not those from
     // before the campaign's file was changed.
     let is_usable = |results: &Results| results.are_whole() && results.are_of(&place.campaign);
     let results = match store.results().ok().filter(is_usable) {
         Some(results) => results,
-        None => match merge((&store, &plan), &mut context, &interrupt)? {
+        None => match merge(&store, &plan, &mut context, &interrupt)? {
             Some(results) => results,
             None => return Ok(ExitCode::from(INTERRUPTED)),
         },
@@ -56,13 +56,14 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(FINDING) })
 }
 
-/// Puts together what there is so far; `None` if somebody interrupts it.
+/// Merges the rows so far; `None` if it is interrupted.
 fn merge(
-    (store, plan): (&Store, &Plan),
+    store: &Store,
+    plan: &Plan,
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Results>> {
-    let Some(merged) = merge::merge((store, plan), true, interrupt)? else {
+    let Some(merged) = merge::merge(store, plan, true, interrupt)? else {
         return Ok(None);
     };
     let again = &context.command;

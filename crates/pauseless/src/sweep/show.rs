@@ -1,4 +1,4 @@
-//! `pauseless sweep show`
+//! The command `pauseless sweep show`: the scenario of one task.
 
 use std::process::ExitCode;
 

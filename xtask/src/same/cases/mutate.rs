@@ -4,7 +4,7 @@
 pub struct Mutant {
     /// Unique among the mutants of a file.
     pub name: String,
-    /// The whole file.
+    /// The whole file with its mistake.
     pub text: String,
 }
 

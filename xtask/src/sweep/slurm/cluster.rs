@@ -23,7 +23,7 @@ pub struct Cluster {
 pub enum Absence {
     /// The kernel or the container forbids something.
     Forbidden(String),
-    /// Anything else.
+    /// Something went wrong that should not.
     Broken(String),
 }
 

@@ -88,7 +88,7 @@ pub fn ports(topology: &Topology, settings: &Settings) -> (Vec<Port>, Vec<Vec<u3
             let (node, interface) = (link.ends[side], link.interfaces[side]);
             let place = first + side as u32;
             let delay = link.delay.as_ps() / 1_000;
-            let mut port = Port::new(node as u32, interface, (rate, delay));
+            let mut port = Port::new(node as u32, interface, rate, delay);
             port.peer = first + 1 - side as u32;
             port.loss = loss;
             port.marking = marking.map_or(Marking::default(), |at| Marking {

@@ -24,12 +24,12 @@ impl Engine {
         if queue > 0 {
             at.turn = queue;
         }
-        self.leave(port, (queue, frame));
+        self.leave(port, queue, frame);
         self.put_on_wire(port, frame);
     }
 
     /// A frame leaves its queue.
-    pub(super) fn leave(&mut self, port: u32, (queue, place): (usize, u32)) {
+    pub(super) fn leave(&mut self, port: u32, queue: usize, place: u32) {
         let node = self.setup.ports[port as usize].node as usize;
         let Frame { size, ingress, .. } = self.frames[place as usize];
         if queue > 0 {
@@ -37,7 +37,7 @@ impl Engine {
             let interface = self.setup.ports[port as usize].interface as usize - 1;
             let memory = self.setup.nodes[node].memory.as_mut();
             let memory = memory.expect("it is a switch");
-            memory.give((ingress as usize, queue), size);
+            memory.give(ingress as usize, queue, size);
             let left = memory.egress[interface][queue].wrapping_sub(size);
             memory.egress[interface][queue] = left;
             if self.setup.marks
@@ -47,8 +47,8 @@ impl Engine {
                 self.frames[place as usize].is_marked = true;
             }
             let memory = self.setup.nodes[node].memory.as_mut();
-            if memory.expect("it is a switch").resumes((ingress as usize, queue)) {
-                self.control(node, (ingress, queue), What::Resume);
+            if memory.expect("it is a switch").resumes(ingress as usize, queue) {
+                self.control(node, ingress, queue, What::Resume);
             }
         }
         let at = &mut self.setup.ports[port as usize];
@@ -81,7 +81,7 @@ impl Engine {
     }
 
     /// A switch tells its neighbour to wait or to go on.
-    pub(super) fn control(&mut self, node: usize, (ingress, queue): (u32, usize), what: What) {
+    pub(super) fn control(&mut self, node: usize, ingress: u32, queue: usize, what: What) {
         // It draws the identification of the frame.
         self.setup.streams.skip();
         let frame = self.new_frame(Frame {
@@ -96,10 +96,10 @@ impl Engine {
             trail: Trail::default(),
         });
         let port = self.setup.nodes[node].ports[ingress as usize];
-        self.enqueue(port, (0, frame));
+        self.enqueue(port, 0, frame);
     }
 
-    pub(super) fn enqueue(&mut self, port: u32, (queue, frame): (usize, u32)) {
+    pub(super) fn enqueue(&mut self, port: u32, queue: usize, frame: u32) {
         let size = u64::from(self.frames[frame as usize].size);
         let at = self.port(port);
         at.queues[queue].push_back(frame);
@@ -120,21 +120,20 @@ impl Engine {
         let out = self.setup.nodes[node].ports[egress as usize - 1];
         if queue > 0 {
             self.count(out);
-            let at = (ingress as usize, queue);
             let memory = self.setup.nodes[node].memory.as_mut();
             let memory = memory.expect("it is a switch");
-            if !memory.take(at, size) {
+            if !memory.take(ingress as usize, queue, size) {
                 self.drops += 1;
                 self.unused.push(place);
                 return;
             }
             let waiting = &mut memory.egress[egress as usize - 1][queue];
             *waiting = waiting.wrapping_add(size);
-            if memory.pauses(at) {
-                self.control(node, (ingress, queue), What::Pause);
+            if memory.pauses(ingress as usize, queue) {
+                self.control(node, ingress, queue, What::Pause);
             }
         }
-        self.enqueue(out, (queue, place));
+        self.enqueue(out, queue, place);
     }
 
     pub(super) fn next_hop(&self, node: usize, place: u32) -> Option<u32> {

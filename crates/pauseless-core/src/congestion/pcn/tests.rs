@@ -1,5 +1,7 @@
 use super::super::telemetry::Echo;
-use super::super::{CongestionPoint as _, NotificationPoint as _, ReactionPoint as _, Sequence};
+use super::super::{
+    CongestionPoint as _, Joining, NotificationPoint as _, ReactionPoint as _, Sent, Sequence,
+};
 use super::*;
 
 const SIZE: Bytes = Bytes::new(1_000);

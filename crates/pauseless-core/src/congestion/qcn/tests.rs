@@ -115,7 +115,7 @@ fn only_samples_make_notifications() {
     let mut before = Bytes::ZERO;
     let feedback = loop {
         before += size;
-        if let Joining::Told(feedback) = point.on_enqueue(at(0), size, queue(52_000)) {
+        if let Joining::Notify(feedback) = point.on_enqueue(at(0), size, queue(52_000)) {
             break feedback;
         }
     };

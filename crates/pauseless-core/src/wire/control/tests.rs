@@ -98,7 +98,7 @@ fn what_is_not_for_us_is_said() {
     let mut pause = [0; LEN];
     pause[12..18].copy_from_slice(&[0x88, 0x08, 0x00, 0x01, 0x12, 0x34]);
     let said = parse(&pause).expect("802.3x is well formed");
-    assert_eq!(said, Said::LinkPause { quanta: 0x1234 });
+    assert_eq!(said, Contents::LinkPause { quanta: 0x1234 });
     let heard: Vec<_> = said.controls(|_| None).collect();
     assert_eq!(heard, [Err(Unwelcome::LinkPause)]);
 
@@ -107,7 +107,7 @@ fn what_is_not_for_us_is_said() {
     let mut times = [None; 8];
     times[1] = Some(config.stages + 1);
     times[7] = Some(config.stages + 2);
-    let heard: Vec<_> = Said::Times(times).controls(|_| Some(&scheme)).collect();
+    let heard: Vec<_> = Contents::Times(times).controls(|_| Some(&scheme)).collect();
     let hold = Control { class: Class(1), signal: Signal::Stage(config.stages + 1) };
     let beyond = Unwelcome::Stage(Class(7), config.stages + 2);
     assert_eq!(heard, [Ok(hold), Err(beyond)]);

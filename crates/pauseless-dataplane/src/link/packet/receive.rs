@@ -25,10 +25,10 @@ pub struct ReceiveRing {
 impl ReceiveRing {
     /// Asks the kernel for a ring.
     pub fn new(socket: &OwnedFd, options: Options) -> io::Result<ReceiveRing> {
-        let set = |name: c_int, value: c_int| socket::set(socket, (libc::SOL_PACKET, name), value);
+        let set = |name: c_int, value: c_int| socket::set(socket, libc::SOL_PACKET, name, value);
         set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as _)?;
         set(libc::PACKET_IGNORE_OUTGOING, 1)?;
-        // The kernel takes VLAN tags off; there is room to put them back.
+        // The kernel removes VLAN tags; this leaves room to put them back.
         set(libc::PACKET_RESERVE, TAG as _)?;
         let slot = (options.largest + TAG + HEAD).next_power_of_two();
         let slots = options.ring.next_power_of_two().max(BLOCK / slot);
@@ -38,12 +38,12 @@ impl ReceiveRing {
             tp_frame_size: slot as _,
             tp_frame_nr: slots as _,
         };
-        socket::set(socket, (libc::SOL_PACKET, libc::PACKET_RX_RING), request)?;
+        socket::set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, request)?;
         let memory = Mapping::of(socket.as_raw_fd(), 0, slots * slot)?;
         Ok(ReceiveRing { memory, slot, slots, next: 0 })
     }
 
-    /// Shows at most `most` frames to `take` and gives their slots back.
+    /// Passes at most `most` frames to `take` and gives their slots back.
     pub fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> usize {
         for count in 0..most {
             // SAFETY: `next` is below `slots`, so the slot lies in the mapping.
@@ -55,7 +55,7 @@ impl ReceiveRing {
             if flags & libc::TP_STATUS_USER == 0 {
                 return count;
             }
-            // The header of a frame to come, and the begin of the frame behind it.
+            // The header of a later frame, and the begin of the frame behind it.
             let next = (self.next + AHEAD) & (self.slots - 1);
             let next = self.memory.start().as_ptr().wrapping_add(next * self.slot);
             for line in [0, 64, 128] {
@@ -103,17 +103,17 @@ unsafe fn frame_in<'a>(start: *mut u8, flags: u32) -> Received<'a> {
     }
 }
 
-/// Frames are fetched so many before they are looked at.
+/// How many frames ahead memory is prefetched.
 const AHEAD: usize = 2;
 
-/// Bytes of a VLAN tag.
+/// The length of a VLAN tag, in bytes.
 const TAG: usize = 4;
 
-/// Bytes of the two addresses of a frame.
+/// The length of the two addresses of a frame, in bytes.
 const ADDRESSES: usize = 12;
 
-/// Room for what the kernel writes in front of a frame.
+/// The room for what the kernel writes in front of a frame, in bytes.
 const HEAD: usize = 128;
 
-/// The ring is allocated in pieces of this size.
+/// The size of the pieces in which the ring is allocated.
 const BLOCK: usize = 1 << 16;

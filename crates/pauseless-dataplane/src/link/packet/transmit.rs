@@ -20,21 +20,21 @@ pub struct TransmitLine {
 // SAFETY: the pointers in it point into boxes that it owns.
 unsafe impl Send for TransmitLine {}
 
-/// What became of the frames at the head of the line.
+/// The result of handing over the frames at the head of the line.
 #[derive(Debug)]
 pub enum Sent {
-    /// At least one is gone.
+    /// At least one frame was sent.
     Some,
-    /// The first was refused for good and is gone.
+    /// The first frame was refused for good.
     Refused,
-    /// Not now.
+    /// The ring or the device is full; try again later.
     Full,
-    /// Not as long as the interface is as it is.
+    /// The interface takes nothing in its present state.
     Down(io::Error),
 }
 
 impl TransmitLine {
-    /// A line for frames of at most `largest` bytes.
+    /// An empty line for frames of at most `largest` bytes.
     pub fn new(largest: usize) -> TransmitLine {
         let slot = largest.next_multiple_of(64);
         let mut bytes = vec![0; slot * SLOTS].into_boxed_slice();
@@ -58,7 +58,7 @@ impl TransmitLine {
         }
     }
 
-    /// Bytes of the longest frame that can wait here.
+    /// The longest frame that can wait here, in bytes.
     pub fn largest(&self) -> usize {
         self.slot
     }
@@ -80,13 +80,13 @@ impl TransmitLine {
         true
     }
 
-    /// Throws away all that waits, and says how many frames that was.
+    /// Drops all frames that wait, and returns their number.
     pub fn clear(&mut self) -> usize {
         self.first = 0;
         mem::take(&mut self.count)
     }
 
-    /// Hands frames over, as many as the kernel takes in one call.
+    /// Hands over as many frames as the kernel takes in one call.
     pub fn send(&mut self, socket: &OwnedFd) -> Sent {
         let most = self.count.min(SLOTS - self.first);
         let messages = &mut self.messages[self.first..][..most];
@@ -103,7 +103,7 @@ impl TransmitLine {
         match error.raw_os_error() {
             Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR | libc::ENOMEM) => Sent::Full,
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => Sent::Down(error),
-            // Too long or too short for the interface.
+            // The frame is too long or too short for the interface.
             _ => {
                 self.pop(1);
                 Sent::Refused
@@ -113,7 +113,7 @@ impl TransmitLine {
 
     fn pop(&mut self, count: usize) {
         self.count -= count;
-        // A line that was empty begins anew, in slots that are still in the cache.
+        // An empty line starts again at its first slots, which are still in the cache.
         self.first = match self.count {
             0 => 0,
             _ => (self.first + count) % SLOTS,
@@ -121,5 +121,5 @@ impl TransmitLine {
     }
 }
 
-/// Frames that can wait between two flushes.
+/// The most frames that can wait between two flushes.
 const SLOTS: usize = 256;

@@ -30,45 +30,48 @@ pub struct Attached {
     memory: Mapping,
     chunk: u64,
     spare: Vec<u64>,
-    /// Entries of the transmit ring that are written, which the kernel may not know yet.
+    /// The entries of the transmit ring that are written, which the kernel may not know yet.
     written: u32,
     is_copied: bool,
 }
 
-/// What a wake-up call came to.
+/// The result of a wake-up call.
 #[derive(Debug)]
-pub enum Kicked {
+pub enum WakeUp {
     /// The kernel has everything.
     All,
     /// It wants to be called again later.
     Later,
-    /// It has dropped a frame, and goes on when it is called again.
+    /// It has dropped a frame, and continues when it is called again.
     Dropped,
-    /// Not as long as the interface is as it is.
+    /// The interface takes nothing in its present state.
     Down(io::Error),
 }
 
 impl Attached {
-    /// Binds to the first queue of the interface with this number, which is tried so many times.
-    pub fn open(index: i32, (mode, options): (Mode, Options), tries: u32) -> io::Result<Attached> {
+    /// Binds to the first queue of the interface with this number, in at most `tries` attempts.
+    pub fn open(index: i32, mode: Mode, options: Options, tries: u32) -> io::Result<Attached> {
         let sizes = Sizes::of(options)?;
-        // First, since it is refused most often and the rest costs more.
+        // This comes first, since it is refused most often and the rest costs more.
         let redirect = Redirect::attach(index, mode.place())?;
         let socket = socket::open(libc::AF_XDP, libc::SOCK_RAW, 0)
             .map_err(|error| named(error, "open a socket"))?;
         let memory = register(&socket, &sizes).map_err(|error| {
             named(error, "register memory (is the limit on locked memory too low?)")
         })?;
-        let offsets: [Offsets; 4] = socket::get(&socket, (libc::SOL_XDP, libc::XDP_MMAP_OFFSETS))?;
+        let offsets: [Offsets; 4] = socket::get(&socket, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
         let [receive, transmit, fill, completion] = offsets;
-        let descriptors = |place, size| Ring::map(&socket, place, size);
-        let addresses = |place, size| Ring::map(&socket, place, size);
         let mut attached = Attached {
             _redirect: redirect,
-            fill: addresses((libc::XDP_UMEM_PGOFF_FILL_RING, fill), sizes.receive)?,
-            completion: addresses((libc::XDP_UMEM_PGOFF_COMPLETION_RING, completion), sizes.send)?,
-            receive: descriptors((libc::XDP_PGOFF_RX_RING as u64, receive), sizes.receive)?,
-            transmit: descriptors((libc::XDP_PGOFF_TX_RING as u64, transmit), sizes.send)?,
+            fill: Ring::map(&socket, libc::XDP_UMEM_PGOFF_FILL_RING, fill, sizes.receive)?,
+            completion: Ring::map(
+                &socket,
+                libc::XDP_UMEM_PGOFF_COMPLETION_RING,
+                completion,
+                sizes.send,
+            )?,
+            receive: Ring::map(&socket, libc::XDP_PGOFF_RX_RING as u64, receive, sizes.receive)?,
+            transmit: Ring::map(&socket, libc::XDP_PGOFF_TX_RING as u64, transmit, sizes.send)?,
             memory,
             chunk: sizes.chunk,
             spare: (0..u64::from(sizes.send)).map(|at| at * sizes.chunk).collect(),
@@ -81,12 +84,12 @@ impl Attached {
             attached.fill.write(at, chunk);
         }
         attached.fill.produce(sizes.receive);
-        bind(&attached.socket, (index, mode), tries)?;
+        bind(&attached.socket, index, mode, tries)?;
         attached._redirect.point_to(&attached.socket)?;
         Ok(attached)
     }
 
-    /// Shows at most `most` frames to `take` and gives their chunks back.
+    /// Passes at most `most` frames to `take` and gives their chunks back.
     pub fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> usize {
         let first = self.receive.consumed();
         let count = (self.receive.produced().wrapping_sub(first)).min(most as u32);
@@ -119,12 +122,12 @@ impl Attached {
         count as usize
     }
 
-    /// Bytes of the longest frame that can be sent.
+    /// The longest frame that can be sent, in bytes.
     pub fn largest(&self) -> usize {
         self.chunk as usize
     }
 
-    /// Puts a frame in line, if there is a spare chunk.
+    /// Queues a frame, if there is a spare chunk.
     pub fn push(&mut self, frame: &[u8]) -> bool {
         if self.spare.is_empty() {
             self.reap();
@@ -142,26 +145,26 @@ impl Attached {
         true
     }
 
-    /// Frames that are in line and that the kernel has not taken.
+    /// The number of queued frames that the kernel has not taken.
     pub fn backlog(&self) -> usize {
         let taken =
             if self.is_copied { self.transmit.consumed() } else { self.transmit.produced() };
         self.written.wrapping_sub(taken) as usize
     }
 
-    /// Shows the kernel what is in line, and has it take as much as it can.
-    pub fn kick(&mut self) -> Kicked {
+    /// Shows the queued frames to the kernel, and has it take as many as it can.
+    pub fn kick(&mut self) -> WakeUp {
         self.transmit.produce(self.written);
         loop {
             let before = self.transmit.consumed();
             if before == self.written {
-                return Kicked::All;
+                return WakeUp::All;
             }
             // The kernel writes the flag and then looks at the ring once more before it sleeps. Were our
             // two accesses to change places, it could see no frame and we no flag.
             atomic::fence(Ordering::SeqCst);
             if !self.transmit.needs_wakeup() {
-                return Kicked::All;
+                return WakeUp::All;
             }
             // SAFETY: no memory is passed.
             let status = unsafe {
@@ -170,10 +173,10 @@ impl Attached {
             };
             let Err(error) = socket::check(status as i32) else {
                 if !self.is_copied {
-                    return Kicked::All;
+                    return WakeUp::All;
                 }
                 if self.transmit.consumed() == before {
-                    return Kicked::Later;
+                    return WakeUp::Later;
                 }
                 continue;
             };
@@ -182,25 +185,24 @@ impl Attached {
                 // At most 32 frames are copied per call.
                 Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR | libc::ENOMEM) => {
                     if self.transmit.consumed() == before {
-                        return Kicked::Later;
+                        return WakeUp::Later;
                     }
                 }
-                Some(libc::EBUSY) => return Kicked::Dropped,
-                _ => return Kicked::Down(error),
+                Some(libc::EBUSY) => return WakeUp::Dropped,
+                _ => return WakeUp::Down(error),
             }
         }
     }
 
-    /// What the kernel has lost.
+    /// The frames that the kernel has lost.
     pub fn losses(&self) -> Losses {
-        let name = (libc::SOL_XDP, libc::XDP_STATISTICS);
-        let counters: [u64; 6] = socket::get(&self.socket, name).unwrap_or_default();
-        let [dropped, _, invalid, full, ..] = counters;
+        let counters = socket::get(&self.socket, libc::SOL_XDP, libc::XDP_STATISTICS);
+        let [dropped, _, invalid, full, _, _]: [u64; 6] = counters.unwrap_or_default();
         Losses { receive: dropped + full, send: invalid }
     }
 
-    /// What is lost if the socket is closed now: frames that nobody has looked at, and those that have
-    /// not left. Of a card that reads from our memory it is known only what it has given back.
+    /// The frames that are lost if the socket is closed now: those not read yet, and those that
+    /// have not left. Of a card that reads from our memory it is known only what it has given back.
     pub fn pending(&mut self) -> Losses {
         self.reap();
         let receive = self.receive.produced().wrapping_sub(self.receive.consumed());
@@ -208,7 +210,7 @@ impl Attached {
         Losses { receive: u64::from(receive), send: send as u64 }
     }
 
-    /// Takes the chunks back that the kernel is done with.
+    /// Takes back the chunks that the kernel has finished with.
     fn reap(&mut self) {
         let (first, end) = (self.completion.consumed(), self.completion.produced());
         for at in 0..end.wrapping_sub(first) {
@@ -223,7 +225,7 @@ impl Attached {
     }
 }
 
-/// How much memory there is and how it is divided.
+/// The size of the memory and its parts.
 struct Sizes {
     chunk: u64,
     receive: u32,
@@ -247,7 +249,7 @@ impl Sizes {
     }
 }
 
-/// Gives the kernel memory for frames and has it make the rings.
+/// Registers memory for frames with the kernel, which then makes the rings.
 fn register(socket: &OwnedFd, sizes: &Sizes) -> io::Result<Mapping> {
     let length = u64::from(sizes.receive + sizes.send) * sizes.chunk;
     let memory = Mapping::anonymous(length as usize)?;
@@ -257,8 +259,8 @@ fn register(socket: &OwnedFd, sizes: &Sizes) -> io::Result<Mapping> {
         chunk_size: sizes.chunk as u32,
         headroom: 0,
     };
-    let set = |name, value: u32| socket::set(socket, (libc::SOL_XDP, name), value);
-    socket::set(socket, (libc::SOL_XDP, libc::XDP_UMEM_REG), request)?;
+    let set = |name, value: u32| socket::set(socket, libc::SOL_XDP, name, value);
+    socket::set(socket, libc::SOL_XDP, libc::XDP_UMEM_REG, request)?;
     set(libc::XDP_UMEM_FILL_RING, sizes.receive)?;
     set(libc::XDP_UMEM_COMPLETION_RING, sizes.send)?;
     set(libc::XDP_RX_RING, sizes.receive)?;
@@ -266,8 +268,9 @@ fn register(socket: &OwnedFd, sizes: &Sizes) -> io::Result<Mapping> {
     Ok(memory)
 }
 
-/// The kernel lets go of a queue a moment after its last socket was closed, so a refusal may pass.
-fn bind(socket: &OwnedFd, (index, mode): (i32, Mode), tries: u32) -> io::Result<()> {
+/// Binds the socket. The kernel releases a queue a moment after its last socket was closed, so a
+/// refusal may be temporary.
+fn bind(socket: &OwnedFd, index: i32, mode: Mode, tries: u32) -> io::Result<()> {
     let way = match mode {
         Mode::ZeroCopy => libc::XDP_ZEROCOPY,
         _ => libc::XDP_COPY,
@@ -300,18 +303,18 @@ impl Mode {
     }
 }
 
-/// Frames are fetched so many before they are looked at.
+/// How many frames ahead memory is prefetched.
 const AHEAD: u32 = 2;
 
-/// Frames that can be on their way out.
+/// The most frames on their way out.
 const SEND: u32 = 512;
 
-/// What the kernel keeps free in front of a frame.
+/// The bytes that the kernel keeps free in front of a frame.
 const HEADROOM: usize = 256;
 
 const CHUNK_LEAST: usize = 2_048;
 const CHUNK_MOST: usize = 4_096;
 
-/// Tries for those who can wait.
+/// The number of attempts for callers that can wait.
 pub const BIND_TRIES: u32 = 100;
 const BIND_PAUSE: Duration = Duration::from_millis(10);

@@ -7,7 +7,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::net::{named, socket};
 
-/// A program at an interface. The kernel takes it away when this is dropped, and when we die.
+/// A program at an interface. The kernel removes it when this is dropped, and when the process
+/// dies.
 #[derive(Debug)]
 pub struct Redirect {
     _link: OwnedFd,
@@ -17,14 +18,15 @@ pub struct Redirect {
 /// Where in the kernel the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the driver.
+    /// In the driver, before the kernel sees the frame.
     Driver,
-    /// Behind it, for drivers that cannot run programs.
+    /// Behind the driver, for drivers that cannot run programs.
     Stack,
 }
 
 impl Redirect {
-    /// Puts a program at the interface with this number; it lets everything pass until it has a socket.
+    /// Attaches a program to the interface with this number; it lets all frames pass until it has a
+    /// socket.
     pub fn attach(index: i32, place: Place) -> io::Result<Redirect> {
         let map = OwnedFd::create(BPF_MAP_CREATE, &MapCreate::sockets())
             .map_err(|error| named(error, "make a map of sockets"))?;
@@ -65,7 +67,7 @@ impl Redirect {
 }
 
 trait Create: Sized {
-    /// A command whose result is a descriptor, and whose request has no pointers.
+    /// Runs a command whose result is a descriptor, and whose request has no pointers.
     fn create<T>(command: c_long, request: &T) -> io::Result<Self>;
 }
 
@@ -82,14 +84,14 @@ fn load(map: &OwnedFd) -> io::Result<OwnedFd> {
     let map = map.as_raw_fd();
     let instructions = [
         // r2 = queue of the frame
-        Instruction::new((LOAD_WORD, 2, 1), QUEUE_OFFSET, 0),
+        Instruction::new(LOAD_WORD, 2, 1, QUEUE_OFFSET, 0),
         // r1 = map, an instruction of double width
-        Instruction::new((LOAD_DOUBLE, 1, PSEUDO_MAP), 0, map),
-        Instruction::new((0, 0, 0), 0, 0),
+        Instruction::new(LOAD_DOUBLE, 1, PSEUDO_MAP, 0, map),
+        Instruction::new(0, 0, 0, 0, 0),
         // r3 = what to do with frames of queues without a socket
-        Instruction::new((MOVE, 3, 0), 0, XDP_PASS),
-        Instruction::new((CALL, 0, 0), 0, REDIRECT_MAP),
-        Instruction::new((EXIT, 0, 0), 0, 0),
+        Instruction::new(MOVE, 3, 0, 0, XDP_PASS),
+        Instruction::new(CALL, 0, 0, 0, REDIRECT_MAP),
+        Instruction::new(EXIT, 0, 0, 0, 0),
     ];
     let license = c"Dual MIT/GPL";
     let request = ProgramLoad {
@@ -121,7 +123,8 @@ struct Instruction {
 }
 
 impl Instruction {
-    fn new((code, to, from): (u8, u8, u8), offset: i16, immediate: i32) -> Instruction {
+    /// An instruction that writes register `to` and reads register `from`.
+    fn new(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
         Instruction { code, registers: to | from << 4, offset, immediate }
     }
 }
@@ -156,7 +159,7 @@ struct ProgramLoad {
     count: u32,
     instructions: u64,
     license: u64,
-    /// Log, version, flags, name and device.
+    /// The fields for log, version, flags, name and device.
     nothing: [u32; 11],
     attach: u32,
 }
@@ -182,7 +185,7 @@ const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
 const XDP_PASS: i32 = 2;
 const REDIRECT_MAP: i32 = 51;
 const PSEUDO_MAP: u8 = 1;
-/// `rx_queue_index` in `xdp_md`.
+/// The offset of `rx_queue_index` in `xdp_md`.
 const QUEUE_OFFSET: i16 = 16;
 const LOAD_WORD: u8 = 0x61;
 const LOAD_DOUBLE: u8 = 0x18;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::super::mapping::Mapping;
 
-/// A ring of entries in shared memory. Indices count on for ever and wrap at 2^32.
+/// A ring of entries in shared memory. Indices grow for ever and wrap at 2^32.
 #[derive(Debug)]
 pub struct Ring<T> {
     memory: Mapping,
@@ -15,7 +15,7 @@ pub struct Ring<T> {
     entry: std::marker::PhantomData<T>,
 }
 
-/// Where in its memory a ring has what.
+/// The offsets of the parts of a ring in its memory.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Offsets {
@@ -27,11 +27,7 @@ pub struct Offsets {
 
 impl<T: Copy> Ring<T> {
     /// Maps a ring of `size` entries, a power of two, that the kernel has at `page`.
-    pub fn map(
-        socket: &OwnedFd,
-        (page, offsets): (u64, Offsets),
-        size: u32,
-    ) -> io::Result<Ring<T>> {
+    pub fn map(socket: &OwnedFd, page: u64, offsets: Offsets, size: u32) -> io::Result<Ring<T>> {
         let length = offsets.entries as usize + size as usize * size_of::<T>();
         Ok(Ring {
             memory: Mapping::of(socket.as_raw_fd(), page as i64, length)?,
@@ -41,39 +37,39 @@ impl<T: Copy> Ring<T> {
         })
     }
 
-    /// How far the producer is: all entries before are written.
+    /// The producer's index: all entries before it are written.
     pub fn produced(&self) -> u32 {
         self.word(self.offsets.producer).load(Ordering::Acquire)
     }
 
-    /// How far the consumer is: all entries before may be written again.
+    /// The consumer's index: all entries before it may be written again.
     pub fn consumed(&self) -> u32 {
         self.word(self.offsets.consumer).load(Ordering::Acquire)
     }
 
-    /// Says, as the producer, that all entries before `index` are written.
+    /// Publishes, as the producer, that all entries before `index` are written.
     pub fn produce(&self, index: u32) {
         self.word(self.offsets.producer).store(index, Ordering::Release);
     }
 
-    /// Says, as the consumer, that all entries before `index` are read.
+    /// Publishes, as the consumer, that all entries before `index` are read.
     pub fn consume(&self, index: u32) {
         self.word(self.offsets.consumer).store(index, Ordering::Release);
     }
 
-    /// Whether the kernel wants to be woken to go on.
+    /// Whether the kernel must be woken to continue.
     pub fn needs_wakeup(&self) -> bool {
         let flags = self.word(self.offsets.flags).load(Ordering::Relaxed);
         flags & libc::XDP_RING_NEED_WAKEUP != 0
     }
 
-    /// Reads an entry, as the consumer of what is produced or the producer of what is not.
+    /// Reads an entry: as the consumer one that is produced, as the producer one that is not.
     pub fn read(&self, index: u32) -> T {
         // SAFETY: the entry lies in the mapping, and any bits are a `T` of integers.
         unsafe { self.entry(index).read() }
     }
 
-    /// Writes an entry, as the producer of what is not produced.
+    /// Writes an entry, as the producer, that is not produced yet.
     pub fn write(&mut self, index: u32, value: T) {
         // SAFETY: the entry lies in the mapping.
         unsafe { self.entry(index).write(value) }

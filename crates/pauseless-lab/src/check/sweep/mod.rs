@@ -308,7 +308,7 @@ impl<'f> Trial<'f> {
         let routes = self.routes(outcome.case, failures);
         let network = self.network(&routes);
         let graph = checker.graph(network, self.left_out);
-        let components = checker.explain(network, (&graph, self.left_out), 1);
+        let components = checker.explain(network, &graph, self.left_out, 1);
         Finding {
             case: outcome.case,
             failed: name(self.fabric, failures),

@@ -118,7 +118,7 @@ impl Trees {
             lossy: &Lossy::nothing(),
         };
         let graph = self.checker.graph(network, &self.nobody);
-        let found = self.checker.explain(network, (&graph, &self.nobody), 1);
+        let found = self.checker.explain(network, &graph, &self.nobody, 1);
         let flows = found.iter().flat_map(|component| &component.cycle.flows);
         let name = |node| self.topology.node(node).name.clone();
         let ends = flows.map(|flow| (name(flow.source), name(routes.groups.target(flow.group))));

@@ -14,43 +14,29 @@
 //!
 //! Time is in loops; amounts are in any unit, as long as `period` times `capacity` is in that of
 //! the queue.
-//! ```
-//! use pauseless_core::congestion::{fluid::Fluid, pcn};
-//!
-//! let mut fluid = Fluid::new(&pcn::Config::default(), 40e9, vec![40e9, 10e9]);
-//! for _ in 0..4_000 {
-//!     fluid.step();
-//! }
-//! let steady = fluid.steady();
-//! assert!((fluid.aggregate() - 40e9).abs() < 0.01 * 40e9);
-//! assert!((fluid.rates[0] - fluid.rates[1]).abs() < 1.0);
-//! assert_eq!(steady.loops(), 2);
-//! ```
 
-use alloc::vec::Vec;
+use pauseless_core::congestion::pcn;
 
-use super::pcn;
-
-/// Sources, a queue and the weight.
+/// The state of the fluid model: the rates, the queue and the weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluid {
-    /// C.
+    /// C, the capacity of the bottleneck link.
     pub capacity: f64,
-    /// T.
+    /// T, the length of one control loop.
     pub period: f64,
     /// The smallest weight of an increase, and the margin of a decrease.
     pub w_min: f64,
-    /// What the weight tends to.
+    /// The limit that the weight tends to.
     pub w_max: f64,
     /// R_i, the sending rate of every source.
     pub rates: Vec<f64>,
-    /// Q.
+    /// Q, the length of the queue.
     pub queue: f64,
-    /// w.
+    /// w, the present weight of an increase.
     pub weight: f64,
 }
 
-/// What a loop was.
+/// The two kinds of control loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
     /// The queue was empty at its end, and all rates have been increased.
@@ -60,7 +46,7 @@ pub enum Loop {
 }
 
 impl Fluid {
-    /// Sources of these rates in bit/s at an empty queue, counted in bits.
+    /// Sources with these rates in bit/s at an empty queue, which is counted in bits.
     pub fn new(config: &pcn::Config, capacity: f64, rates: Vec<f64>) -> Fluid {
         Fluid {
             capacity,
@@ -78,20 +64,20 @@ impl Fluid {
         self.rates.iter().sum()
     }
 
-    /// One loop.
+    /// Advances the model by one control loop of length T.
     pub fn step(&mut self) -> Loop {
         let aggregate = self.aggregate();
-        //= pcn20 A.1 eq 3
+        // pcn20 A.1 eq 3
         self.queue = (self.queue + (aggregate - self.capacity) * self.period).max(0.0);
-        //= pcn20 A.1 eq 4
+        // pcn20 A.1 eq 4
         if self.queue > 0.0 {
-            //= pcn20 A.1 eq 5
+            // pcn20 A.1 eq 5
             let received = self.capacity / aggregate;
             for rate in &mut self.rates {
-                //= pcn20 A.1 eq 6
+                // pcn20 A.1 eq 6
                 *rate *= received * (1.0 - self.w_min);
             }
-            //= pcn20 A.1 eq 7
+            // pcn20 A.1 eq 7
             self.weight = self.w_min;
             return Loop::Decrease;
         }
@@ -102,7 +88,7 @@ impl Fluid {
         Loop::Increase
     }
 
-    /// Where this comes to in the end, whatever the rates are now.
+    /// The steady state that the model reaches from any rates.
     pub fn steady(&self) -> Steady {
         Steady {
             capacity: self.capacity,
@@ -112,58 +98,58 @@ impl Fluid {
         }
     }
 
-    /// After how many loops a queue that begins empty is empty again, if the rates exceed C now:
-    /// ceil(1 + (S - C) / (w C)).
-    //= pcn20 A.2.1 drain
+    /// The number of loops after which a queue that begins empty is empty again, if the rates
+    /// exceed C now: ceil(1 + (S - C) / (w C)).
+    // pcn20 A.2.1 drain
     pub fn drain_loops(&self) -> u64 {
         let excess = self.aggregate() - self.capacity;
         let loops = 1.0 + excess / (self.w_min * self.capacity);
-        // A cast rounds down, and turns what is negative into nothing.
+        // The cast rounds down and turns negative values into zero.
         let whole = loops as u64;
         whole + u64::from((whole as f64) < loops)
     }
 }
 
-/// The steady state of two sources or more: one increase, then a decrease in every other loop
-/// of N, in closed form. A source that is alone never meets a queue.
+/// The steady state of two sources or more in closed form: one increase, then decreases in all
+/// other loops of N. A single source never meets a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// C.
+    /// C, the capacity of the bottleneck link.
     pub capacity: f64,
-    /// T.
+    /// T, the length of one control loop.
     pub period: f64,
-    /// w.
+    /// The smallest weight of an increase, and the margin of a decrease.
     pub w_min: f64,
-    /// N.
+    /// N, the number of sources.
     pub flows: u32,
 }
 
 impl Steady {
-    /// The loops after which everything repeats: N.
-    //= pcn20 A.2.2 period
+    /// The number of loops after which everything repeats, N.
+    // pcn20 A.2.2 period
     pub fn loops(&self) -> u32 {
         self.flows
     }
 
-    /// C / N.
-    //= pcn20 A.2.2 eq 14
+    /// The fair share of each source, C / N.
+    // pcn20 A.2.2 eq 14
     pub fn share(&self) -> f64 {
         self.capacity / f64::from(self.flows)
     }
 
-    /// By how much the aggregate exceeds C after an increase, as a part of C: (N - 2 + w) w.
+    /// The excess of the aggregate over C after an increase, as a share of C: (N - 2 + w) w.
     fn excess(&self) -> f64 {
         (f64::from(self.flows) - 2.0 + self.w_min) * self.w_min
     }
 
     /// The largest queue, (N - 2 + w) w C T; the smallest is zero.
-    //= pcn20 A.2.3 eq 15
+    // pcn20 A.2.3 eq 15
     pub fn queue_swing(&self) -> f64 {
         self.excess() * self.capacity * self.period
     }
 
     /// The smallest and the largest aggregate, (1 - w) C and (1 + (N - 2 + w) w) C.
-    //= pcn20 A.2.2 aggregate
+    // pcn20 A.2.2 aggregate
     pub fn aggregate_range(&self) -> (f64, f64) {
         let low = (1.0 - self.w_min) * self.capacity;
         (low, (1.0 + self.excess()) * self.capacity)
@@ -172,7 +158,7 @@ impl Steady {
     /// The difference between a source's largest and smallest rate, w C (1 - (1 - w) / N).
     /// The paper has w C, which is what this tends to for many sources; its derivation drops a
     /// factor 1 - w.
-    //= pcn20 A.2.3 rate-swing
+    // pcn20 A.2.3 rate-swing
     pub fn rate_swing(&self) -> f64 {
         let missing = (1.0 - self.w_min) / f64::from(self.flows);
         self.w_min * self.capacity * (1.0 - missing)
@@ -182,7 +168,6 @@ impl Steady {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     const W: f64 = 1.0 / 128.0;
     const FLOWS: [usize; 5] = [2, 4, 8, 16, 64];
@@ -220,11 +205,11 @@ mod tests {
 
     /// C = 1, T = 1, rates 1.5 and 0.5: S = 2, Q = 1; shares 3/4 and 1/4 of 127/128.
     /// Then Q = 1 + 127/128 - 1 = 127/128.
-    //= pcn20 A.1 eq 3 type=test
-    //= pcn20 A.1 eq 4 type=test
-    //= pcn20 A.1 eq 5 type=test
-    //= pcn20 A.1 eq 6 type=test
-    //= pcn20 A.1 eq 7 type=test
+    // pcn20 A.1 eq 3
+    // pcn20 A.1 eq 4
+    // pcn20 A.1 eq 5
+    // pcn20 A.1 eq 6
+    // pcn20 A.1 eq 7
     #[test]
     fn loops_by_hand() {
         let mut model = fluid(vec![1.5, 0.5]);
@@ -265,7 +250,7 @@ mod tests {
     }
 
     /// S = 4 C: 1 + 3 * 128 = 385.
-    //= pcn20 A.2.1 drain type=test
+    // pcn20 A.2.1 drain
     #[test]
     fn an_overload_drains_as_predicted() {
         let mut model = fluid(vec![1.0; 4]);
@@ -282,8 +267,8 @@ mod tests {
         assert_eq!(fluid(vec![0.1]).drain_loops(), 0);
     }
 
-    /// Proposition 2.
-    //= pcn20 A.2.2 eq 14 type=test
+    /// This is proposition 2 of the paper.
+    // pcn20 A.2.2 eq 14
     #[test]
     fn rates_become_fair_from_any_start() {
         for flows in FLOWS {
@@ -297,7 +282,7 @@ mod tests {
         }
     }
 
-    //= pcn20 A.2.2 period type=test
+    // pcn20 A.2.2 period
     #[test]
     fn the_steady_state_repeats_after_n_loops() {
         for flows in FLOWS {
@@ -315,9 +300,9 @@ mod tests {
     }
 
     /// Proposition 3: (N - 2 + w) w for the numbers of flows above, to five digits.
-    //= pcn20 A.2.3 eq 15 type=test
-    //= pcn20 A.2.2 aggregate type=test
-    //= pcn20 A.2.3 rate-swing type=test
+    // pcn20 A.2.3 eq 15
+    // pcn20 A.2.2 aggregate
+    // pcn20 A.2.3 rate-swing
     #[test]
     fn swings_are_exactly_as_predicted() {
         let queues = [0.00006, 0.01569, 0.04694, 0.10944, 0.48444];
