@@ -51,7 +51,7 @@ impl Capture {
         Ok(Capture { shared: Arc::new(Mutex::new(shared)) })
     }
 
-    /// Where it is.
+    /// The path of the file that frames are written to.
     pub fn path(&self) -> PathBuf {
         self.lock().path.clone()
     }

@@ -93,7 +93,6 @@ struct Variant {
 }
 
 impl Variant {
-    /// The scenario file.
     fn text(&self) -> String {
         RING.replace("{title}", self.title).replace("{flow_control}", self.flow_control)
     }

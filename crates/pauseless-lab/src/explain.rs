@@ -48,9 +48,9 @@ pub struct Group {
 /// One step of a derivation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StepRecord {
-    /// What is derived.
+    /// The name of the quantity, such as `tau` or `B_m`.
     pub symbol: String,
-    /// From what.
+    /// The formula or the reason that gives the value.
     pub formula: String,
     /// The value with its unit.
     pub value: String,
@@ -61,11 +61,11 @@ pub struct StepRecord {
 /// A stage of buffer-based GFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StageRecord {
-    /// Its number.
+    /// The number of the stage; stage 0 is below all thresholds.
     pub stage: u16,
-    /// Where it begins.
+    /// The queue length at which the stage begins, in bytes.
     pub threshold_bytes: u64,
-    /// What the sender may send in it.
+    /// The rate at which the sender may send in this stage, in bits per second.
     pub rate_bps: u64,
 }
 

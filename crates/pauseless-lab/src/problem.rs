@@ -16,13 +16,13 @@ pub struct FileId(pub u16);
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// In which file.
+    /// The file that the problem is in.
     pub file: FileId,
     /// Where in the text, in bytes; `None` when there is no text.
     pub at: Option<Range<usize>>,
     /// The key, such as `flow_control.xoff` or `flow[2].source`; empty for the whole file.
     pub key: String,
-    /// What is wrong.
+    /// A sentence that says what is wrong.
     pub message: String,
     /// What would have been right; may be empty.
     pub expected: String,

@@ -26,7 +26,7 @@ use crate::scenario::Scenario;
 pub struct Run {
     /// What was run; a testbed has two runs of one scenario.
     pub scenario: Arc<Scenario>,
-    /// What was found.
+    /// Everything that the simulator found and measured.
     pub outcome: Outcome,
     /// How long it took, in seconds: the only thing here that differs from one time to the next.
     pub wall_s: f64,
@@ -164,7 +164,7 @@ impl Run {
         Metrics::of(&self.scenario.config, &self.outcome)
     }
 
-    /// Nodes and links.
+    /// The nodes and links of the simulated network.
     pub fn topology(&self) -> &Topology {
         &self.scenario.config.topology
     }

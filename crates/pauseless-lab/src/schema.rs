@@ -66,7 +66,7 @@ impl Document {
         self.about
     }
 
-    /// Its JSON Schema.
+    /// The JSON Schema of the document.
     pub fn schema(&self) -> Value {
         (self.schema)()
     }

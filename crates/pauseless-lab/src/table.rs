@@ -59,7 +59,7 @@ impl Column {
 pub enum Cells {
     /// Numbers; `None` where nothing was measured.
     Numbers(Vec<Option<f64>>),
-    /// Names.
+    /// Texts that every row has, such as names.
     Texts(Vec<String>),
     /// Texts that are there only in some rows, such as messages.
     Notes(Vec<Option<String>>),

@@ -84,9 +84,9 @@ impl Component {
 /// The roles of all buffers that have one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roles {
-    /// By buffer.
+    /// The role of each buffer.
     pub roles: BTreeMap<Buffer, Role>,
-    /// The cyclic components.
+    /// The groups of buffers that can wait for each other in a circle.
     pub components: Vec<Component>,
     /// The switches around which packets travel in a circle.
     pub looping: BTreeSet<NodeId>,

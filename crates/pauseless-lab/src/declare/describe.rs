@@ -26,7 +26,7 @@ pub trait Declared: Sized {
         Vec::new()
     }
 
-    /// The whole description.
+    /// The description of the section with all its keys.
     fn info() -> Info {
         Info { about: Self::about(), keys: Self::keys(), variants: None }
     }
@@ -95,7 +95,7 @@ pub enum Fallback {
     Value(String),
     /// What this sentence or formula says.
     Derived(&'static str),
-    /// Nothing in particular.
+    /// Without a value, nothing happens.
     Absent,
 }
 
@@ -111,7 +111,7 @@ pub enum Kind {
         /// The least and the largest value, as they would be written.
         range: Option<[String; 2]>,
     },
-    /// A whole number.
+    /// A whole number within bounds.
     Integer {
         /// The least value that is accepted.
         low: u64,
@@ -125,7 +125,7 @@ pub enum Kind {
         /// The largest value that is accepted.
         high: f64,
     },
-    /// True or false.
+    /// A value that is true or false.
     Flag,
     /// A text, of which this says what it is.
     Text(&'static str),

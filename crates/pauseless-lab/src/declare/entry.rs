@@ -17,7 +17,7 @@ use crate::scenario::reader::Place;
 /// A key with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The key.
+    /// The name of the key.
     pub key: Cow<'static, str>,
     /// The value behind it.
     pub node: Node,
@@ -34,11 +34,11 @@ pub enum Node {
     Wrapped(Vec<String>),
     /// A value that is large, or whose parts have places of their own.
     Own(Arc<dyn Own>),
-    /// A section `[key]`.
+    /// One section `[key]` with its entries.
     Table(Vec<Entry>),
     /// A section whose keys are names. It needs no header of its own if it has sections only.
     Names(Vec<Entry>),
-    /// Sections `[[key]]`.
+    /// Any number of sections `[[key]]`.
     Tables(Vec<Table>),
 }
 
@@ -47,7 +47,7 @@ pub enum Node {
 pub struct Table {
     /// Where it begins; `None` for one that nobody wrote.
     pub place: Option<Place>,
-    /// Its keys.
+    /// The keys of the section with their values.
     pub entries: Vec<Entry>,
 }
 
@@ -110,7 +110,7 @@ pub trait Written {
         None
     }
 
-    /// Writes them.
+    /// Writes the entries to a scenario file.
     fn write(&self, file: &mut File) {
         file.entries(&self.entries());
     }

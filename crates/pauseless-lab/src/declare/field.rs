@@ -97,7 +97,7 @@ impl<T: Copy> Key<T> {
 }
 
 impl<T> Filled<T> {
-    /// A default.
+    /// The value of a key that was not written.
     pub fn new(value: T) -> Filled<T> {
         Filled { value, place: None }
     }

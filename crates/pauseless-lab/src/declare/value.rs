@@ -357,7 +357,7 @@ pub fn list<T>(values: impl IntoIterator<Item = T>) -> List<T> {
 pub struct Counted<T> {
     /// Those that are good.
     pub good: List<T>,
-    /// All of them.
+    /// The number of all elements, good or not.
     pub count: usize,
 }
 

@@ -50,7 +50,7 @@ pub(crate) use variant;
 
 /// Keys that fill a configuration that exists, as [`section!`](crate::section) declares them.
 pub trait Fills: Written + Sized {
-    /// What they fill.
+    /// The configuration that the keys fill.
     type Config;
 
     /// The configuration in which every key has its default.

@@ -19,7 +19,7 @@ use crate::scenario::Scenario;
 /// A flow that circles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// Its name.
+    /// The name of the flow.
     pub flow: String,
     /// The switches of the loop, from where it enters.
     pub switches: Vec<String>,
@@ -27,13 +27,13 @@ pub struct Loop {
     pub boundary: Boundary,
     /// Frame bytes over all bytes of a frame on the wire: the bounds are reached that much earlier.
     pub frame_share: f64,
-    /// The flow's rate.
+    /// The rate at which the flow sends, in bits per second.
     pub rate_bps: f64,
     /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
     pub load: f64,
     /// How many flows meet on some link of this loop, itself included.
     pub flow_count: usize,
-    /// What follows.
+    /// What becomes of the loop at that rate.
     pub verdict: Verdict,
 }
 
@@ -52,7 +52,7 @@ named! {
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict as a sentence for people.
     pub fn sentence(self) -> &'static str {
         match self {
             Verdict::Flows => "not above the bound: the loop carries it",

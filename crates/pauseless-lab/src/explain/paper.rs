@@ -20,7 +20,7 @@ pub struct Paper {
 /// A printed number and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PaperRecord {
-    /// What it is.
+    /// The name of the quantity.
     pub quantity: &'static str,
     /// The rate of the link.
     pub line_bps: u64,
@@ -28,7 +28,7 @@ pub struct PaperRecord {
     pub formula: &'static str,
     /// What the formula gives.
     pub ours: String,
-    /// What is printed.
+    /// The value that the paper prints.
     pub printed: &'static str,
     /// Why the two differ; empty if they do not.
     pub note: &'static str,

@@ -28,11 +28,11 @@ pub struct Fabric {
     pub topology: Topology,
     /// What its own tools call nodes and ports.
     pub names: Names,
-    /// Where packets go.
+    /// The forwarding tables: where each switch sends each packet.
     pub routes: Routes,
-    /// Where the routes come from.
+    /// The source of the routes.
     pub origin: Origin,
-    /// In which class they go there.
+    /// The class of each packet on its next link.
     pub classes: ClassMap,
     /// Which packets there are.
     pub traffic: Traffic,
@@ -45,9 +45,9 @@ pub struct Fabric {
 /// Which flow control the links of a fabric have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// PFC, per priority.
+    /// Ethernet, with PFC per priority.
     Ethernet,
-    /// Credits, per virtual lane.
+    /// InfiniBand, with credits per virtual lane.
     InfiniBand,
 }
 
@@ -76,7 +76,7 @@ pub enum Origin {
     Tables,
     /// Flows with their own paths; what else there is follows a rule.
     Flows,
-    /// A rule.
+    /// A routing rule that gives every path.
     Rule(Routing),
 }
 

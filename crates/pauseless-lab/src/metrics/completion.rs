@@ -17,7 +17,7 @@ use super::has_started;
 pub struct Completion {
     /// Finished flows per second of simulated time.
     pub flows_per_s: f64,
-    /// All finite flows.
+    /// The counts and times of all finite flows together.
     pub all: Group,
     /// The same by size, without sizes that no flow has; empty if all are of one.
     pub by_size: Vec<(SizeRange, Group)>,
@@ -25,7 +25,7 @@ pub struct Completion {
     pub by_class: Vec<(Class, Group)>,
 }
 
-/// Some finite flows.
+/// The counts and times of a group of finite flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Those whose target has everything.

@@ -3,7 +3,7 @@
 /// A sample in ascending order, with its mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution<T> {
-    /// The arithmetic mean.
+    /// The arithmetic mean of the values.
     pub mean: f64,
     /// The values, of which there is at least one.
     sorted: Vec<T>,
@@ -34,7 +34,7 @@ impl<T: Copy> Distribution<T> {
         (!sorted.is_empty()).then_some(Distribution { mean, sorted })
     }
 
-    /// A percentile.
+    /// The value at a percentile.
     pub fn at(&self, p: Percentile) -> T {
         p.of(&self.sorted).expect("at least one value")
     }
@@ -56,7 +56,7 @@ impl Percentile {
     pub const P99: Percentile = Percentile::permille(990);
     /// 99.9 % are no larger; the largest if there are fewer than 1000.
     pub const P999: Percentile = Percentile::permille(999);
-    /// The largest.
+    /// The largest value of the sample.
     pub const MAX: Percentile = Percentile::permille(1_000);
 
     /// Those with names, in the order in which documents have them.

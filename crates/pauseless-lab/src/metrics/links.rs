@@ -9,9 +9,9 @@ use pauseless_sim::{Config, Outcome};
 /// A port, which stands for the direction of its link in which it sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortUse {
-    /// The node.
+    /// The node that sends.
     pub node: NodeId,
-    /// Its port.
+    /// The port of the node that sends.
     pub port: PortId,
     /// Bytes of data and answers that it sent.
     pub sent: Bytes,

@@ -36,13 +36,13 @@ pub struct Metrics {
 /// How evenly something is shared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fairness {
-    /// Between how many.
+    /// The number of flows that share it.
     pub flows: usize,
     /// From 1/n, where one has everything, to 1, where all have the same.
     pub jain: f64,
 }
 
-/// Acknowledgements and notifications.
+/// The packets that tell sources something: acknowledgements and notifications of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answers {
     /// How many packets of both kinds were sent.

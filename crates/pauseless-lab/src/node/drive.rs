@@ -23,9 +23,9 @@ use crate::testbed::plan::NodeConfig;
 
 /// A switch or a host.
 pub enum Node {
-    /// A switch.
+    /// A switch that forwards between its links.
     Switch(Box<SwitchNode>),
-    /// A host.
+    /// A host that sends and receives flows.
     Host(Box<HostNode>),
 }
 
@@ -63,7 +63,7 @@ pub trait Audience {
 
 /// The links of a node in the order of its ports, and how each was made.
 pub struct Links {
-    /// The links.
+    /// One link per port, in the order of the ports.
     pub links: Vec<Box<dyn Link>>,
     /// What was taken for each and why.
     pub how: Vec<String>,

@@ -34,9 +34,9 @@ pub use wire::{Wire, parse_clock, write_clock};
 named! {
     /// What a command runs.
     pub enum Role {
-        /// `pauseless switch`
+        /// A switch, which `pauseless switch` runs.
         Switch = "switch",
-        /// `pauseless host`
+        /// A host, which `pauseless host` runs.
         Host = "host",
     }
 }
@@ -50,17 +50,17 @@ impl Role {
 /// A node that can be started: everything written was checked, but for what this machine has.
 #[derive(Debug)]
 pub struct NodeFile {
-    /// Switch or host.
+    /// Whether the node is a switch or a host.
     pub role: Role,
-    /// The network.
+    /// The scenario that describes the whole network.
     pub scenario: Scenario,
-    /// Where it was read.
+    /// The path of the scenario file.
     pub scenario_path: PathBuf,
     /// What the node is told.
     pub plan: NodePlan,
     /// The interface of each port.
     pub interfaces: Vec<String>,
-    /// How frames travel.
+    /// How frames travel between this node and its peers, and by which clock.
     pub wire: Wire,
     source: Source,
     /// Where the interfaces stand in it, for messages about this machine.
@@ -141,7 +141,7 @@ impl NodeFile {
         long.map(remark).collect()
     }
 
-    /// The node's name.
+    /// The name of the node in the scenario.
     pub fn name(&self) -> &str {
         &self.plan.config.common().name
     }

@@ -14,7 +14,7 @@ pub const SCHEMA: u64 = 1;
 /// All that a node says at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeDocument {
-    /// `switch` or `host`.
+    /// The role of the node: `switch` or `host`.
     pub kind: String,
     /// The clock, such as `real` or `elastic:20us`.
     pub clock: String,

@@ -22,9 +22,9 @@ pub use terminal::{Screen, restore, size};
 pub struct Scene<'a> {
     /// What to say of the node beside its name and time.
     pub heading: &'a str,
-    /// At the last look.
+    /// The report at the last look.
     pub before: &'a NodeReport,
-    /// Now.
+    /// The report at this instant.
     pub now: &'a NodeReport,
     /// What its ports are set to; may be empty.
     pub settings: &'a [PortSetting],
@@ -83,7 +83,7 @@ pub fn mark(control: &FlowControl) -> Option<(&'static str, Bytes)> {
 pub struct Size {
     /// Characters in a line.
     pub columns: usize,
-    /// Lines.
+    /// The number of lines on the screen.
     pub rows: usize,
 }
 

@@ -100,9 +100,9 @@ pub struct Row {
     pub mtu: Bytes,
     /// Lossless classes of the port.
     pub classes: u8,
-    /// What is deployed.
+    /// The values that are deployed on the port.
     pub profile: Profile,
-    /// What is derived; `None` if the link is not known.
+    /// The values that are derived for the port; `None` if its link is not known.
     pub derived: Option<Derived>,
     /// How the two compare.
     pub judgement: Judgement,
@@ -111,15 +111,15 @@ pub struct Row {
 /// Deployed values; what is not said is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Its name.
+    /// The name of the buffer profile.
     pub name: String,
-    /// Reserved bytes.
+    /// The bytes reserved for the group.
     pub size: Option<u64>,
     /// Bytes down to which a paused group must drain.
     pub xon: Option<u64>,
     /// How far below its threshold a paused group must drain.
     pub xon_offset: Option<u64>,
-    /// Headroom.
+    /// The headroom, in bytes: what may arrive after the pause was sent.
     pub xoff: Option<u64>,
     /// Up to where the queue may grow.
     pub threshold: Option<Threshold>,
@@ -130,7 +130,7 @@ pub struct Profile {
 pub struct Derived {
     /// By equation 15 of the TTL note.
     pub equation: Bytes,
-    /// As proved here.
+    /// The bound that is proved here.
     pub bound: Bytes,
     /// By SONiC's form, if cells were given.
     pub sonic: Option<Bytes>,
@@ -143,7 +143,7 @@ pub enum Judgement {
     Enough(Bytes),
     /// By this much it is not, and packets can be lost.
     TooSmall(Bytes),
-    /// Something is missing.
+    /// The two cannot be compared, because this is missing.
     Unknown(&'static str),
 }
 
@@ -152,13 +152,13 @@ pub enum Judgement {
 pub struct Pool {
     /// The switch or the file.
     pub of: String,
-    /// Its name.
+    /// The name of the pool.
     pub name: String,
-    /// Its size.
+    /// The size of the pool.
     pub size: Bytes,
     /// What all ports and classes that take from it need when all are paused at once.
     pub need: Bytes,
-    /// How many they are.
+    /// The number of ports and classes that take headroom from the pool.
     pub queues: u64,
     /// How the two compare.
     pub judgement: Judgement,

@@ -32,7 +32,7 @@ pub struct CyclePlan {
     pub switches: Vec<CycleSwitch>,
 }
 
-/// Single failures.
+/// The result of failing links one at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailureRecord {
     /// How many single failures were tried.
@@ -46,7 +46,7 @@ pub struct FailureRecord {
 /// Switches with the same thresholds.
 #[derive(Clone, Debug)]
 pub struct CycleSwitch {
-    /// Which ones.
+    /// The switches that have these thresholds.
     pub members: Vec<NodeId>,
     /// Their ports with a queue on a cycle.
     pub on: Vec<(NodeId, PortId)>,
@@ -67,7 +67,7 @@ pub struct CycleSwitch {
 /// What a scheme makes of it.
 #[derive(Clone, Debug)]
 pub struct CycleSet {
-    /// Which one.
+    /// The flow control that is planned for.
     pub scheme: Scheme,
     /// The least buffer of the switch with which K is rho m L.
     pub least: Option<Bytes>,
@@ -84,7 +84,7 @@ pub struct CycleSet {
 pub struct CyclePort {
     /// Whether it is on a cycle.
     pub is_late: bool,
-    /// Its thresholds.
+    /// The thresholds of the port.
     pub set: Set,
 }
 

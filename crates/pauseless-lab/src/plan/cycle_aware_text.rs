@@ -232,11 +232,11 @@ records! {
     pub struct ComponentRecord(component: &Component) {
         /// How many buffers the group has.
         buffers: usize = component.buffers;
-        /// s, or null where packets travel in a circle.
+        /// The stretch s; null where packets travel in a circle.
         stretch: Option<usize> = component.stretch;
-        /// s - 1.
+        /// The stretch less one: rho = s - 1.
         rho: Option<u64> = component.rho();
-        /// m.
+        /// The number m of ports that feed the group.
         feeding: usize = component.feeding;
         /// Whether the argument covers it.
         covered: bool = component.is_covered();
@@ -252,7 +252,7 @@ records! {
         };
         let nodes = switch.members.iter();
     } {
-        /// Which ones.
+        /// The names of the switches.
         switches: Vec<String> =
             nodes.map(|node| fabric.topology.node(*node).name.clone()).collect();
         /// Ports on a cycle.
@@ -269,7 +269,7 @@ records! {
     pub struct CycleSetRecord(set: &CycleSet) after {
         let is_known = !set.ports.is_empty() && set.reached.is_finite();
     } {
-        /// Which one.
+        /// The flow control that is planned for, such as `pfc`.
         scheme: &'static str = set.scheme.name();
         /// Whether K > rho m L.
         holds: bool = set.holds();

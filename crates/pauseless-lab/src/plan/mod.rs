@@ -42,7 +42,7 @@ pub use switch::{Advice, Dynamic, Fit, SchemePlan, SwitchPlan, TtlPlan};
 /// What to plan with.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The largest frame.
+    /// The largest frame that any link carries.
     pub mtu: Bytes,
     /// The buffer of every switch, all ports together.
     pub buffer: Bytes,
@@ -90,12 +90,12 @@ impl Request {
     }
 }
 
-/// A buffer plan.
+/// The buffers and thresholds of all switches of a fabric.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The fabric's name.
+    /// The name of the fabric: its files, or its shape.
     pub fabric: String,
-    /// Which flow control its links have by nature.
+    /// The medium, which decides which flow control its links have by nature.
     pub medium: Medium,
     /// What it was made with.
     pub request: Request,
@@ -114,7 +114,7 @@ pub struct Plan {
 pub struct Kind {
     /// The rate of the link.
     pub line: Rate,
-    /// Its delay.
+    /// The propagation delay of the link.
     pub wire: Span,
     /// How many classes are lossless there.
     pub classes: u8,

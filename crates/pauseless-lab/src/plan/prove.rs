@@ -33,9 +33,9 @@ use super::{Plan, Scheme, Set};
 /// What came of the worst case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// Of which scheme.
+    /// The flow control that was run.
     pub scheme: Scheme,
-    /// On which link.
+    /// The link that it was run on: its rate, delay and frame size.
     pub latency: Latency,
     /// The planned buffer of the port and class.
     pub buffer: Bytes,

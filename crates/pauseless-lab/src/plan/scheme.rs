@@ -10,9 +10,9 @@ named! {
     /// A flow control that is planned for.
     #[derive(PartialOrd, Ord)]
     pub enum Scheme {
-        /// Priority flow control.
+        /// Priority flow control: PAUSE frames at a threshold.
         Pfc = "pfc",
-        /// InfiniBand credits.
+        /// Credit-based flow control, as of InfiniBand.
         Cbfc = "cbfc",
         /// GFC with a message on every stage crossing.
         GfcBuffer = "gfc-buffer",

@@ -17,7 +17,7 @@ use crate::fabric::{Fabric, Medium, Origin};
 use crate::report::quantity::{count, plural};
 use crate::scenario::unit::Quantity;
 
-/// The whole plan.
+/// The whole plan as text for people.
 pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     let mut text = String::new();
     let switches: usize = plan.switches.iter().map(|group| group.members.len()).sum();

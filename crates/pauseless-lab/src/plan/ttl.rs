@@ -81,7 +81,7 @@ impl Hops {
 enum Entrances {
     /// The same ones for every way.
     All(Vec<NodeId>),
-    /// By way.
+    /// A list for each way.
     Listed(Vec<Vec<NodeId>>),
 }
 

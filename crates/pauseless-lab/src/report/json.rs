@@ -25,9 +25,9 @@ pub const SCHEMA: u32 = 1;
 /// The document of one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
-    /// The run itself.
+    /// The fields of the run.
     #[serde(flatten)]
     pub run: RunRecord,
 }
@@ -35,7 +35,7 @@ pub struct RunDocument {
 /// The document of a command that makes several runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunsDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
     /// One element per run.
     pub runs: Vec<NamedRun>,
@@ -46,7 +46,7 @@ records! {
     pub struct NamedRun(of: &Run) {
         /// What tells it from the others.
         name: String = of.scenario.name.clone();
-        /// The run itself.
+        /// The fields of the run.
         #[serde(flatten)]
         run: RunRecord = RunRecord::new(of);
     }
@@ -61,18 +61,18 @@ records! {
     } {
         /// The name of the scenario.
         scenario: String = run.scenario.name.clone();
-        /// What it shows.
+        /// The title: what the scenario shows.
         title: String = run.scenario.title.clone();
-        /// The seed.
+        /// The seed of all random numbers of the run.
         seed: u64 = config.seed;
-        /// `pfc`, `cbfc`, `gfc-buffer`, ..
+        /// The flow control: `pfc`, `cbfc`, `gfc-buffer`, ..
         flow_control: String = run.flow_control();
         /// Present and true when ports on and before cycles have thresholds of their own.
         #[serde(skip_serializing_if = "is_false")]
         cycle_aware: bool = run.scenario.is_cycle_aware;
-        /// `none`, `pcn`, `qcn`, ..
+        /// The congestion control: `none`, `pcn`, `qcn`, ..
         congestion_control: &'static str = config.congestion.control.name();
-        /// `output-queued`, ..
+        /// The discipline of the switches, such as `output-queued`.
         discipline: &'static str = config.discipline.name();
         /// How much time was simulated.
         simulated_ps: u64 = outcome.end.as_ps();
@@ -83,11 +83,11 @@ records! {
         /// Present and true when the run was broken off: everything else is what was found so far.
         #[serde(skip_serializing_if = "is_false")]
         interrupted: bool = run.interrupted;
-        /// Events handled.
+        /// The number of events that the simulator handled.
         events: u64 = outcome.events;
         /// Data frames received by any node.
         packet_hops: u64 = outcome.packet_hops;
-        /// The first deadlock.
+        /// The first deadlock; null if there was none.
         deadlock: Option<DeadlockRecord> =
             outcome.deadlock.as_ref().map(|it| DeadlockRecord::new(run, it));
         /// The flows that starve.
@@ -98,12 +98,12 @@ records! {
         lost_packets: u64 = outcome.lost_packets;
         /// Bytes lost in all.
         lost_bytes: u64 = outcome.lost_bytes.get();
-        /// Packets that were dropped on aim: their TTL had run out, or there was no class for their next
-        /// hop. They are not among the lost ones.
+        /// Packets that a switch dropped on purpose, because their TTL had run out or there was no
+        /// class for their next hop; they are not among the lost ones.
         expired_packets: u64 = outcome.expired_packets;
-        /// Their bytes.
+        /// Bytes of the expired packets.
         expired_bytes: u64 = outcome.expired_bytes.get();
-        /// The same by cause.
+        /// Lost packets and bytes by cause.
         losses: LossesRecord = LossesRecord::new(&outcome.losses);
         /// How many deadlocks there were: more than one only if somebody breaks them.
         deadlocks: u64 = outcome.episodes.len() as u64;
@@ -161,7 +161,7 @@ records! {
         switch: String = run.node_name(node).to_string();
         /// Its port, such as `S1:S2`.
         port: String = run.port_name(node, port);
-        /// The class.
+        /// The traffic class of the queue.
         class: u8 = class.0;
     }
 
@@ -181,7 +181,7 @@ records! {
 
     /// A flow that starves.
     pub struct StarvedRecord(run: &Run, starved: &Starved) {
-        /// Its name.
+        /// The name of the flow.
         flow: String = run.flow_name(starved.flow).to_string();
         /// Its goodput since then.
         rate_bps: f64 = starved.rate_bps;
@@ -193,17 +193,17 @@ records! {
 
     /// The first packet that did not fit.
     pub struct LossRecord(run: &Run, loss: &Loss) {
-        /// When.
+        /// The time at which the packet was lost.
         time_ps: u64 = loss.time.as_ps();
         /// The node; a host that does not take its packets can lose them too.
         switch: String = run.node_name(loss.node).to_string();
-        /// Its ingress port.
+        /// The ingress port at which the packet arrived.
         port: String = run.port_name(loss.node, loss.port);
-        /// The class.
+        /// The traffic class of the packet.
         class: u8 = loss.class.0;
-        /// Whose packet it was.
+        /// The name of the flow that the packet belongs to.
         flow: String = run.flow_name(loss.flow).to_string();
-        /// What the buffer held already.
+        /// What the buffer held when the packet arrived.
         held_bytes: u64 = loss.held.get();
         /// The buffer, or the size of what was full.
         buffer_bytes: u64 = loss.buffer.get();

@@ -156,11 +156,12 @@ fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
     }
 }
 
-/// As in scenarios.
+/// The longest delay of a link, as in scenarios.
 const DELAY_MAX: Span = Span::s(1);
-/// More buffer than any switch has.
+/// The largest buffer: more than any switch has.
 const BYTES_MAX: Bytes = Bytes::mb(1_000_000);
-/// One day: far more than anybody waits for, far less than 64 bits of picoseconds hold.
+/// The longest time span, one day: far more than anybody waits for, far less than 64 bits of
+/// picoseconds hold.
 const SPAN_MAX: Span = Span::s(86_400);
 
 #[cfg(test)]

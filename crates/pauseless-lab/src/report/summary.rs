@@ -13,11 +13,11 @@ use crate::results::{NUMBERS, Number, Of, Scope, Value};
 /// A table and what is to be said below it.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What stands above it.
+    /// The heading above the table.
     pub title: &'static str,
-    /// The table.
+    /// The rows and columns.
     pub table: Table,
-    /// Sentences below it.
+    /// Sentences that stand below the table.
     pub notes: Vec<String>,
 }
 

@@ -10,22 +10,22 @@ use crate::results::{Facts, Of, Scope};
 /// Whether escape sequences may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// Plain text.
+    /// Plain text without escape sequences.
     Plain,
     /// Colours for a terminal.
     Ansi,
 }
 
-/// What colours say.
+/// What a colour tells the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
-    /// Nothing is wrong.
+    /// Green: nothing is wrong.
     Good,
-    /// A finding.
+    /// Red: a finding, such as a loss or a deadlock.
     Bad,
-    /// Moves, but badly.
+    /// Yellow: traffic moves, but badly.
     Poor,
-    /// A heading.
+    /// Bold: a heading.
     Strong,
 }
 

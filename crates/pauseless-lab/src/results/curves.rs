@@ -24,22 +24,22 @@ pub struct Curve {
 /// Whose curve it is, and where the recording has it.
 #[derive(Clone, Copy, Debug)]
 pub enum CurveOf {
-    /// Of a port.
+    /// A curve that every recorded port has.
     Port(fn(&PortSeries) -> Samples<'_>),
-    /// Of a port, in recordings that have it.
+    /// A curve of a port that only some recordings have.
     PortIfAny(fn(&PortSeries) -> Samples<'_>),
-    /// Of a flow.
+    /// A curve that every recorded flow has.
     Flow(fn(&FlowSeries) -> Samples<'_>),
-    /// Of a flow that obeys a congestion control.
+    /// A curve that only flows with congestion control have.
     Reaction(fn(&FlowSeries) -> Samples<'_>),
 }
 
 /// The values of a curve in the base unit, one for each sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Samples<'a> {
-    /// Whole numbers.
+    /// Whole numbers, such as bytes.
     Whole(&'a [u64]),
-    /// Other numbers.
+    /// Numbers with decimals, such as rates.
     Real(&'a [f64]),
 }
 

@@ -13,24 +13,24 @@ use crate::scenario::did_you_mean;
 /// The document of `pauseless metrics --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listing {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
     /// Every number, in the order of the registry.
     pub numbers: Vec<NumberRecord>,
-    /// Every curve.
+    /// Every curve, in the order of the registry.
     pub curves: Vec<CurveRecord>,
 }
 
 records! {
     /// A number of the registry.
     pub struct NumberRecord(number: &Number) {
-        /// Its name.
+        /// The name by which the number is asked for.
         name: &'static str = number.name;
         /// The unit in tables, claims and figures; empty for a plain number.
         unit: &'static str = number.unit.name();
         /// Whose number it is.
         scope: &'static str = number.scope().name();
-        /// What it is.
+        /// A sentence that says what the number is.
         meaning: &'static str = number.says;
         /// How it is asked for.
         example: String = number.example();
@@ -46,7 +46,7 @@ records! {
         kept: &'static str = kept(number);
         /// Where the document of a run has it; null if it has not.
         json: Option<String> = Some(number.json_path()).filter(|it| !it.is_empty());
-        /// The unit there.
+        /// The unit of the number in that document.
         json_unit: &'static str = number.unit.base();
         /// The type there: `integer` or `number`.
         json_type: &'static str = if number.is_real { "number" } else { "integer" };
@@ -58,13 +58,13 @@ records! {
 
     /// A curve of the registry.
     pub struct CurveRecord(curve: &Curve) {
-        /// Its name.
+        /// The name by which the curve is asked for.
         name: &'static str = curve.name;
         /// The unit in tables, claims and figures.
         unit: &'static str = curve.unit.name();
         /// Whose curve it is.
         scope: &'static str = curve.parameter();
-        /// What it is.
+        /// A sentence that says what the curve shows.
         meaning: &'static str = curve.says;
         /// Its name in the document of a run and in `series.csv`; null if they do not have it.
         column: Option<&'static str> = Some(curve.column).filter(|it| !it.is_empty());

@@ -78,7 +78,7 @@ pub enum Of {
     Port(fn(&PortUse) -> Option<Value>),
     /// Of the ingress queues of a port, one for each class.
     Queue(fn(&[&QueueOutcome]) -> Option<Value>),
-    /// Of a flow.
+    /// A number of one flow.
     Flow(fn(&FlowFacts<'_>) -> Option<Value>),
     /// Of all finite flows, or of those of a size, a class or a group.
     Flows(fn(&Group) -> Option<Value>),
@@ -90,9 +90,9 @@ pub enum Of {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A whole number.
+    /// A whole number, such as a count.
     Whole(u64),
-    /// Any other number.
+    /// A number with decimals, such as a rate.
     Real(f64),
     /// A number that is in the unit of its entry already, because it was computed in it.
     Shown(f64),
@@ -101,17 +101,17 @@ pub enum Value {
 named! {
     /// The unit of a number in tables, claims and figures.
     pub enum Unit {
-        /// A plain number.
+        /// A plain number without a unit.
         One = "",
-        /// Milliseconds.
+        /// Milliseconds of simulated time.
         Ms = "ms",
-        /// Microseconds.
+        /// Microseconds of simulated time.
         Us = "us",
         /// Kilobytes, of 1000 bytes.
         Kb = "KB",
-        /// Gigabits per second.
+        /// Gigabits (10^9 bits) per second.
         Gbps = "Gb/s",
-        /// Percent.
+        /// Percent of a whole.
         Percent = "%",
         /// Per second of simulated time.
         PerSecond = "1/s",
@@ -188,7 +188,7 @@ impl Unit {
 /// document, of everything else the name of a field in the object of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Json {
-    /// Nowhere.
+    /// No document has it.
     No,
     /// There, and absent without a value.
     Absent(&'static str),
@@ -216,7 +216,7 @@ named! {
         Sampled = "sampled",
         /// In campaigns that do not say what they keep.
         Usually = "usually",
-        /// In all campaigns.
+        /// In the table of every campaign.
         Always = "always",
     }
 }
@@ -225,17 +225,17 @@ named! {
     /// Whose number it is, as words.
     #[derive(PartialOrd, Ord)]
     pub enum Scope {
-        /// The whole run.
+        /// A number of the whole run.
         Run = "run",
-        /// A traffic class.
+        /// A number of one traffic class.
         Class = "class",
-        /// The links of a layer.
+        /// A number of all links of a layer.
         Layer = "layer",
-        /// A port.
+        /// A number of one port.
         Port = "port",
-        /// A flow.
+        /// A number of one flow.
         Flow = "flow",
-        /// Finite flows: all, or some.
+        /// A number of all finite flows, or of some of them.
         Flows = "flows",
     }
 }

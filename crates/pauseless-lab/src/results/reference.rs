@@ -266,7 +266,7 @@ impl Named {
         all.filter(|it| Some(*it) != fixed).collect()
     }
 
-    /// Reads `p=99, size=10KB..100KB`.
+    /// Reads parameters such as `p=99, size=10KB..100KB`.
     fn parameters(&self, text: &str) -> Result<Vec<(Parameter, String)>, String> {
         let mut given: Vec<(Parameter, String)> = Vec::new();
         for pair in text.split(',').filter(|pair| !pair.trim().is_empty()) {

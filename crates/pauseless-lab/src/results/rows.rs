@@ -28,13 +28,13 @@ pub enum Field {
     Number(Value),
     /// A name, such as that of a port.
     Text(String),
-    /// Further fields.
+    /// An object with fields of its own.
     Object(Object),
     /// A list of objects, one for each port, flow or layer.
     List(Vec<Object>),
-    /// Recorded whole numbers.
+    /// A curve of recorded whole numbers.
     Wholes(Vec<u64>),
-    /// Other recorded numbers.
+    /// A curve of recorded numbers with decimals.
     Reals(Vec<f64>),
 }
 

@@ -32,15 +32,15 @@ pub(crate) const INSTANTS: RangeInclusive<Span> = Span::ZERO..=Span::s(1_000);
 /// What is taken from a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Take {
-    /// The mean.
+    /// The mean of all values.
     Mean,
-    /// The least value.
+    /// The least of all values.
     Min,
-    /// The greatest value.
+    /// The greatest of all values.
     Max,
-    /// The last value.
+    /// The value at the last instant.
     Last,
-    /// The standard deviation.
+    /// The standard deviation of all values.
     Std,
     /// The milliseconds spent below a value.
     Below(f64),

@@ -27,7 +27,7 @@ pub struct Sample {
     pub curves: BTreeMap<String, Vec<f64>>,
     /// Completion times in microseconds, evenly spaced quantiles of them if they are many.
     pub fct_us: Vec<f64>,
-    /// Slowdowns, likewise.
+    /// Slowdowns, in as many quantiles as the completion times.
     pub slowdowns: Vec<f64>,
     /// The run as the JSON contract has it, if it was asked for.
     pub document: Option<serde_json::Value>,
@@ -86,7 +86,7 @@ impl Sample {
 pub struct Asked {
     /// As it was written, which is the name of its value.
     pub name: String,
-    /// What was meant.
+    /// The number that the name refers to.
     pub reference: Reference,
 }
 

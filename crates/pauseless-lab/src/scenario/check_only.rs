@@ -37,7 +37,6 @@ pub(crate) struct CheckOnly {
 }
 
 impl CheckOnly {
-    /// Reads them.
     pub(crate) fn read(root: &mut Section<'_>, fabric: Option<&Fabric>, sink: &Sink) -> CheckOnly {
         let keys = CheckKeys::read(root);
         let topology = fabric.map(|fabric| &fabric.topology);

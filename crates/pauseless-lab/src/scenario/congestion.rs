@@ -76,7 +76,7 @@ section! {
 /// A congestion control that was chosen, with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Chosen {
-    /// What it is.
+    /// The congestion control with its parameters.
     pub control: CongestionControl,
     /// Whether TIMELY's smallest round-trip time is to be found in the fabric.
     pub is_min_rtt_open: bool,
@@ -155,7 +155,7 @@ impl fmt::Debug for Scheme {
     }
 }
 
-/// All congestion controls.
+/// The congestion controls that a scenario can choose, those of other crates included.
 pub fn schemes() -> Choice<Chosen> {
     Choice {
         key: "kind",

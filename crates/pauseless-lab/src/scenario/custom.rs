@@ -22,7 +22,7 @@ section! {
     pub(crate) struct Custom {
         /// The switches and hosts.
         node: Tables<Node>;
-        /// What joins them.
+        /// The links that join the nodes.
         link: Tables<Link>;
     }
 }
@@ -36,7 +36,7 @@ String::new()
 }, {
         /// The name by which everything else in the file calls it.
         name: String, required "\"S1\"";
-        /// What it is.
+        /// Whether the node is a switch or a host.
         kind: NodeKind, required "\"switch\" or kind = \"host\"";
         /// The height of a switch in a tree.
         layer: u8, within 1..=255, default 1, when |node| !node.is_host(), written if_changed;
@@ -54,9 +54,9 @@ section! {
         between: Pair, required "[\"S1\", \"H1\"]";
         /// What the two devices call these ports, as in `["P12", "P3"]`; an empty name is none.
         ports: Pair, within "the names of the two ports", derived "none";
-        /// Its rate.
+        /// The rate of the link.
         rate: Rate, within RATES, derived "that of the topology";
-        /// Its propagation delay.
+        /// The propagation delay of the link.
         delay: Span, within DELAYS, derived "that of the topology";
     }
 }

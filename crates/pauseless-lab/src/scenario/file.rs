@@ -26,7 +26,7 @@ pub enum TableStyle {
 }
 
 impl File {
-    /// Writes a line.
+    /// Writes a line of text.
     pub fn line(&mut self, line: impl Display) {
         writeln!(self.text, "{line}").expect("a string takes everything");
     }

@@ -70,7 +70,7 @@ section! {
         /// Port names, in which `*` stands for any text: `["S*:H*", "A3:C1"]`; a pattern that names
         /// no port is an error.
         ports: LongList<String>, within "a list of strings", required "[\"S1:H1\"]";
-        /// Only these classes.
+        /// The classes that the values are for.
         classes: List<ClassNumber>, derived "all";
         /// The physical buffer there.
         buffer: Bytes, within BUFFERS, derived "`switch.buffer`";
@@ -101,7 +101,6 @@ struct PortSetting {
 }
 
 impl Setting {
-    /// Reads `[flow_control]`.
     pub(crate) fn read(root: &mut Section<'_>, switches: &Switches) -> Option<Setting> {
         let is_written = root.has(SECTION);
         let Some(mut section) = root.table(SECTION) else {

@@ -163,9 +163,9 @@ impl<'p> Ways<'p> {
     }
 }
 
-/// All flows.
+/// The flows of a scenario, and which of them wait for others.
 pub(crate) struct Planned {
-    /// In order of name.
+    /// The flows in the order of their names.
     pub plans: Vec<Plan>,
     /// Which of them wait for which, in order.
     pub follows: Vec<Follow>,
@@ -179,7 +179,6 @@ struct Unnamed<'w> {
     common: &'w Common,
 }
 
-/// Flows by name.
 type Named = BTreeMap<String, Plan>;
 /// The names of the flows that a name with a `count` stands for.
 type Copies = BTreeMap<String, Vec<String>>;

@@ -35,7 +35,7 @@ section! {
         /// Names of ports at which packets arrive, in which `*` stands for any text; as in
         /// `["S1:S2", "S*:H*"]`.
         ports: LongList<String>, within "a list of strings", required "[\"S1:S2\"]";
-        /// Only these classes.
+        /// The classes whose buffers drop.
         classes: List<u8>, within 0..=LANE_COUNT as u64 - 1, derived "all";
     }
 }
@@ -71,12 +71,11 @@ impl FileValue for Lane {
     }
 }
 
-/// What hosts send.
 #[derive(Clone, Debug)]
 pub(crate) enum Packets {
     /// Every host to every other, in each of these.
     All(Vec<Lane>),
-    /// These alone.
+    /// The packets of these pairs alone.
     Pairs(Vec<Pair>),
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Partitions,
 }
 
-/// Who shares headroom.
+/// Which queues share one pool of headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pool {
     Class,
@@ -102,7 +102,7 @@ section! {
     pub(crate) struct LanePorts {
         /// Port names, in which `*` stands for any text.
         ports: List<String>, within "a list of strings", required "[\"S1:H1\"]";
-        /// Only these classes.
+        /// The classes that the values are for.
         classes: List<ClassNumber>, derived "all";
     }
 }
@@ -444,7 +444,7 @@ impl FileValue for Sizes {
     }
 }
 
-/// As in files.
+/// The factor as scenario files write it, such as `1/8`.
 pub(crate) fn written_alpha(alpha: Alpha) -> String {
     match alpha.denominator() {
         1 => alpha.numerator().to_string(),

@@ -24,7 +24,7 @@ use crate::{section, words};
 pub(crate) const WATCHDOG: &str = "watchdog";
 pub(crate) const RECOVERY: &str = "recovery";
 pub(crate) const RATE_LIMIT: &str = "rate_limit";
-/// SONiC's default.
+/// The default detection time of SONiC.
 const DETECTION: Span = Span::ms(200);
 /// A storm takes some time, and no sum of these overflows.
 const STORMS: RangeInclusive<Span> = Span::ns(1)..=*TIMES.end();
@@ -212,7 +212,6 @@ impl Setting {
     }
 }
 
-/// Reads `[watchdog]`.
 pub(crate) fn read_watchdog(mut section: Section<'_>) -> At<watchdog::Config> {
     let mut value = USUAL;
     let keys = WatchdogKeys::fill(&mut section, &mut value);

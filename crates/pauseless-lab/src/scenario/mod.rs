@@ -104,17 +104,18 @@ pub struct Scenario {
 /// What the command line says instead of the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Overrides {
-    /// Instead of `seed`.
+    /// The seed, instead of `seed`.
     pub seed: Option<u64>,
-    /// Instead of `duration`.
+    /// The simulated time, instead of `duration`.
     pub duration: Option<Span>,
-    /// Instead of `switch.discipline`.
+    /// How packets wait in switches, instead of `switch.discipline`.
     pub discipline: Option<Discipline>,
-    /// Instead of `congestion_control.kind`, with that scheme's defaults.
+    /// The congestion control, instead of `congestion_control.kind`, with the defaults of that
+    /// scheme.
     pub congestion: Option<congestion::Scheme>,
-    /// Instead of `verdict.stop_on`.
+    /// The findings that end the run, instead of `verdict.stop_on`.
     pub stop_on: Option<StopOn>,
-    /// Instead of `flow_control.cycle_aware`.
+    /// Whether thresholds follow cycles, instead of `flow_control.cycle_aware`.
     pub cycle_aware: Option<bool>,
     /// Record where pauses come from, whatever `provenance.record` says.
     pub provenance: bool,
@@ -204,7 +205,7 @@ struct Parts {
     general: General,
     /// The generator and its links; `None` for a custom fabric.
     shape: Option<(Arc<dyn Shape>, LinkSpecs)>,
-    /// Before the failures.
+    /// The topology before the failures.
     healthy: Topology,
     failed: Failures,
     routing: Rules,

@@ -103,7 +103,6 @@ impl FileValue for Step {
 }
 
 impl ReceiverKeys {
-    /// Reads every `[[receiver]]`.
     pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<ReceiverKeys> {
         let sections = root.tables(RECEIVER).into_iter();
         let receivers = sections.map(|mut section| {
@@ -155,7 +154,6 @@ impl ReceiverKeys {
     }
 }
 
-/// Writes every `[[receiver]]`.
 pub(crate) fn write_receivers(file: &mut File, config: &Config) {
     for receiver in &config.receivers {
         let steps = receiver.steps.iter();
@@ -196,7 +194,7 @@ pub(crate) fn receivers(fabric: &Fabric, written: &[ReceiverKeys], sink: &Sink) 
 /// Which flows are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProbedFlows {
-    /// All or none.
+    /// Every flow, or none at all.
     All(bool),
     /// Names, in which `*` stands for any text.
     Named(List<String>),
@@ -267,7 +265,6 @@ impl ProbedFlows {
 }
 
 impl Probe {
-    /// Reads `[probe]`.
     pub(crate) fn read_from(root: &mut Section<'_>) -> Option<Probe> {
         let mut section = root.table(PROBE)?;
         let keys = Probe::read(&mut section);

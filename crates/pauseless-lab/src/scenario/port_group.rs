@@ -27,7 +27,7 @@ pub struct PortGroup {
     pub derivation: Derivation,
     /// The feedback latency that they were checked with: that of the link, or the one written.
     pub tau: Span,
-    /// The parameters.
+    /// The buffer and the parameters of flow control.
     pub ingress: Ingress,
     /// What they may have of a memory that is shared, if it is.
     pub memory: Option<LaneMemory>,

@@ -109,7 +109,7 @@ impl<'s> Section<'s> {
         }
     }
 
-    /// Reports a problem.
+    /// Adds a problem to those of the file.
     pub fn report(&self, problem: Problem) {
         self.sink.push(problem);
     }
@@ -174,7 +174,7 @@ impl<'s> Section<'s> {
         named.collect()
     }
 
-    /// A table.
+    /// The subsection behind a key, if it was written.
     pub fn table(&mut self, key: &'static str) -> Option<Section<'s>> {
         let item = self.take(key)?;
         item.table()

@@ -38,7 +38,7 @@ words! {
 section! {
     /// How every switch works.
     pub(crate) struct Switch {
-        /// How packets wait.
+        /// The queues in which packets wait inside a switch.
         discipline: Discipline, default Discipline::OutputQueued;
         /// The physical buffer of each ingress port and class. With `[switch.memory]` that of hosts,
         /// by default 1 MB and their headroom.
@@ -94,7 +94,6 @@ pub(crate) struct Switches {
 }
 
 impl Switches {
-    /// Reads `[switch]`.
     pub(crate) fn read(root: &mut Section<'_>) -> Switches {
         let Some(mut section) = root.table(SECTION) else {
             return Switches::new(Switch::default(), Scheduler::Strict);
@@ -130,7 +129,7 @@ impl Switches {
         }
     }
 
-    /// All classes.
+    /// The number of all classes, that of feedback included.
     pub(crate) fn lane_count(&self) -> u8 {
         self.class_count + u8::from(self.has_feedback_class)
     }

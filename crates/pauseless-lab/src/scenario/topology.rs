@@ -127,7 +127,6 @@ pub(crate) fn info() -> Info {
 }
 
 impl Common {
-    /// All links alike.
     pub(crate) fn of_links(links: LinkSpecs) -> Common {
         Common {
             rate: Key::of(links.switch.rate),
@@ -185,7 +184,7 @@ impl Generated {
 pub(crate) struct Fabric {
     /// What is left after the failures.
     pub topology: Topology,
-    /// Before the failures.
+    /// The topology before the failures.
     pub healthy: Topology,
     /// The generator and its links; `None` for a custom fabric.
     pub shape: Option<(Arc<dyn Shape>, LinkSpecs)>,

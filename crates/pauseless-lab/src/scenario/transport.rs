@@ -84,7 +84,7 @@ pub(crate) type WindowSize = WordOr<WindowRule, Bytes>;
 /// A window whose size was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WindowRule {
-    /// There is none.
+    /// There is no window.
     None,
     /// What the flow's own way holds: its round-trip time at its lowest rate.
     Bdp,

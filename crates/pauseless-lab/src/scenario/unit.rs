@@ -177,7 +177,7 @@ enum Scaled {
     Overflow,
 }
 
-/// `whole.fraction` times `scale`.
+/// The number `whole.fraction` times `scale`.
 fn scaled(whole: &str, fraction: &str, scale: u64) -> Scaled {
     let fraction = fraction.trim_end_matches('0');
     // 10^12 is the largest scale, so more decimals than this are never exact, except for the

@@ -22,10 +22,10 @@ pub struct StopOn {
 }
 
 impl StopOn {
-    /// Nothing does.
+    /// No finding ends the run.
     pub const NONE: StopOn = StopOn { deadlock: false, done: false, steady: false };
 
-    /// Only a deadlock does.
+    /// Only a deadlock ends the run.
     pub const DEADLOCK: StopOn = StopOn { deadlock: true, ..StopOn::NONE };
 
     /// The words for them.
@@ -112,7 +112,6 @@ impl FileValue for StopOn {
 }
 
 impl Verdict {
-    /// Reads `[verdict]`.
     pub(crate) fn read_from(root: &mut Section<'_>) -> Verdict {
         let Some(mut section) = root.table(SECTION) else {
             return Verdict::default();

@@ -93,7 +93,7 @@ pub enum ReadError {
     /// A column is of a type that is never written.
     #[error("its column {0} is of a type that pauseless does not write")]
     Type(String),
-    /// Something else.
+    /// The file is damaged, or is no Parquet file.
     #[error("{0}")]
     Parquet(#[from] ParquetError),
     /// A text is none.

@@ -55,7 +55,7 @@ impl<W: Write + Send> Sheet<W> {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Writes the end of the file and hands back what it was written to.
     pub fn finish(self) -> io::Result<W> {
         self.file.into_inner().map_err(plain)
     }

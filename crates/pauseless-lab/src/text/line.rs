@@ -87,7 +87,7 @@ impl<'t> Line<'t> {
         self.at..self.end
     }
 
-    /// What is left.
+    /// The part of the line that was not read yet.
     pub(crate) fn rest(&self) -> &'t str {
         &self.text.text[self.at..self.end]
     }

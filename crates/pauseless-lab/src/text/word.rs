@@ -63,7 +63,7 @@ impl<'t> Iterator for Words<'t> {
 }
 
 impl<'t> Word<'t> {
-    /// Its bytes.
+    /// The place of the word in the text, in bytes.
     pub(crate) fn at(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }

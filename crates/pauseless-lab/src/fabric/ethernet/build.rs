@@ -14,7 +14,7 @@ use crate::fabric::names::Namer;
 /// A site with numbers.
 pub(super) struct Built {
     pub topology: Topology,
-    /// By node.
+    /// One device per node, in the order of the nodes.
     pub devices: Vec<Device>,
     /// The ends of each cable of the site.
     pub ends: Vec<[(NodeId, PortId); 2]>,
@@ -160,9 +160,9 @@ fn take_notes(site: &Site, notes: &mut Vec<String>) {
     }
 }
 
-/// Where the files do not say.
+/// The rate of a link whose files do not say one.
 const RATE_UNKNOWN: Rate = Rate::gbps(100);
-/// Light in glass.
+/// The time that light takes for one metre of glass fibre.
 const DELAY_PER_METRE: Span = Span::ns(5);
-/// Twenty metres of cable.
+/// The delay of a link whose length is not known: twenty metres of cable.
 const DELAY_UNKNOWN: Span = Span::ns(100);

@@ -12,7 +12,7 @@ use crate::text::{Text, Word, Words, line_number};
 /// What stands behind a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Values {
-    /// So many words.
+    /// This many words.
     Words(usize),
     /// A count, then as many pairs.
     Map,

@@ -44,11 +44,11 @@ pub enum Compat {
 /// What a configuration becomes.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The scenario.
+    /// The same network and traffic as a scenario.
     pub scenario: ScenarioFile,
     /// What the user should know: keys without effect, words that were skipped, choices.
     pub notes: Vec<String>,
-    /// What to write.
+    /// The files that the configuration wants written.
     pub outputs: Outputs,
     /// What the replica of that simulator runs, if it is wanted and there is one; it writes the files.
     pub replica: Option<Setup>,
@@ -57,11 +57,11 @@ pub struct Case {
 /// The files that the configuration wants written, and what goes into them.
 #[derive(Clone, Debug)]
 pub struct Outputs {
-    /// Completion times.
+    /// The file of completion times.
     pub fct: PathBuf,
-    /// Arrivals of PFC frames.
+    /// The file of arrivals of PFC frames.
     pub pfc: PathBuf,
-    /// Queue lengths, if any are wanted.
+    /// The file of queue lengths, if any are wanted.
     pub qlen: Option<Monitor>,
     /// Whether completion times name hosts by their numbers, as conweave does, and not by addresses.
     pub has_numbers: bool,
@@ -84,11 +84,11 @@ pub struct FlowLine {
     pub source: usize,
     /// The number of the target.
     pub target: usize,
-    /// The ports of both.
+    /// The UDP ports of source and target.
     pub ports: [u16; 2],
-    /// Payload bytes.
+    /// The number of payload bytes.
     pub size: u32,
-    /// In nanoseconds.
+    /// The start of the flow in nanoseconds.
     pub start: u64,
     /// How long it would take alone, in nanoseconds.
     pub standalone: u64,
@@ -97,7 +97,7 @@ pub struct FlowLine {
 /// When and where queue lengths are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Monitor {
-    /// The file.
+    /// The path of the file of queue lengths.
     pub file: PathBuf,
     /// The first sample, in nanoseconds.
     pub start: u64,
@@ -167,7 +167,7 @@ struct Reader<'r> {
     notes: Vec<String>,
     /// Those that were read; the configuration comes before them all.
     named: Vec<Source>,
-    /// Where they are.
+    /// The paths of the files that were read.
     inputs: Vec<PathBuf>,
 }
 

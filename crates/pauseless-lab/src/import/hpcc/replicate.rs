@@ -50,7 +50,7 @@ struct Found {
     drops: u64,
 }
 
-/// About 20 ms.
+/// The events between two looks at the clock: about 20 ms.
 const EVENTS: usize = 100_000;
 
 fn drive(

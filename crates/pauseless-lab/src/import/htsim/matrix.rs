@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use crate::problem::Sink;
 use crate::text::{Text, Word};
 
-/// A traffic matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Matrix {
     pub nodes: u64,
@@ -15,16 +14,16 @@ pub(super) struct Matrix {
     pub notes: Vec<String>,
 }
 
-/// One connection.
+/// A line `SOURCE->TARGET` of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flow {
     pub source: u64,
     pub target: u64,
     /// The number that it has in the file, if it has one.
     pub id: Option<u64>,
-    /// In picoseconds, if it does not wait for a trigger.
+    /// The start in picoseconds, if the flow does not wait for a trigger.
     pub start: Option<u64>,
-    /// Payload bytes.
+    /// The number of payload bytes.
     pub size: u64,
     /// The places of the flows that must have ended.
     pub after: Vec<usize>,
@@ -61,7 +60,7 @@ const COUNTS: RangeInclusive<u64> = 0..=5_000_000;
 const IDS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 /// Bytes of a flow, up to a petabyte.
 const SIZES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
-/// A day.
+/// The latest start, one day, in picoseconds.
 const START_MAX: f64 = 86_400e12;
 
 /// Whether a text is a traffic matrix.

@@ -26,7 +26,7 @@ use translate::Parts;
 /// What the files become.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The scenario.
+    /// The same network and traffic as a scenario.
     pub scenario: ScenarioFile,
     /// What the user should know.
     pub notes: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Case {
 pub enum Kind {
     /// A traffic matrix, `.cm`.
     Matrix,
-    /// A tree, `.topo`.
+    /// A topology file, `.topo`, which describes a tree.
     Topology,
     /// The paths that flows took in a run.
     Paths,

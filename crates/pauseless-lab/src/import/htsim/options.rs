@@ -65,7 +65,7 @@ const KEYS: [&str; 10] = [
 impl FromStr for Options {
     type Err = String;
 
-    /// From `mtu=1500,end=20000`.
+    /// Reads options such as `mtu=1500,end=20000`.
     fn from_str(text: &str) -> Result<Options, String> {
         let mut options = Options::default();
         for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {

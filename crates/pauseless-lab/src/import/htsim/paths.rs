@@ -15,7 +15,7 @@ pub(super) type Hops = BTreeMap<(u64, u64), Way>;
 pub(super) struct Way {
     /// The switches behind the first, each where it was written.
     pub nodes: Vec<At<String>>,
-    /// Its first line.
+    /// The place of its first line.
     pub place: Place,
 }
 

@@ -241,7 +241,7 @@ impl Parts {
     }
 }
 
-/// Nothing but acknowledgements.
+/// The section `[congestion_control]`: targets acknowledge every packet, and nothing changes rates.
 fn congestion() -> Vec<Entry> {
     let kind = congestion::schemes().kind(&congestion::NONE, &Place::default());
     let common = congestion::Common {

@@ -16,11 +16,11 @@ use crate::{section, words};
 /// How frames travel, and by which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// What carries frames.
+    /// The mechanism that carries frames, such as a packet socket or AF_XDP.
     pub backend: Backend,
     /// What control frames travel in.
     pub envelope: Envelope,
-    /// How time passes.
+    /// The clock by which the node runs.
     pub pace: Pace,
     /// How far behind the clock a port may be and still catch up.
     pub slack: Span,
@@ -40,7 +40,7 @@ impl Default for Wire {
 section! {
     /// How frames travel, and by which clock.
     pub(crate) struct WireKeys for Wire = Wire::default(), {
-        /// What carries frames.
+        /// The mechanism that carries frames.
         backend: Backend;
         /// What control frames travel in.
         envelope: Envelope;

@@ -11,7 +11,6 @@ use super::Tau;
 
 /// What can be written as a JSON value and read again.
 pub(super) trait Json: Sized {
-    /// As a value.
     fn write(&self) -> Value;
 
     /// From a value; else what is wrong, after its place.

@@ -46,7 +46,7 @@ impl Endpoint {
         Ok(Endpoint { address, shared })
     }
 
-    /// Where it listens.
+    /// The address at which the endpoint listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -24,9 +24,9 @@ records! {
     pub struct MemoryUseRecord(part: MemoryUse) {
         /// The pool that all ports share.
         pool_bytes: u64 = part.pool.get();
-        /// All headroom together.
+        /// The headroom of all ports together.
         headroom_bytes: u64 = part.headroom.get();
-        /// Everything.
+        /// All parts of the memory together.
         total_bytes: u64 = part.total.get();
     }
 }

@@ -11,7 +11,7 @@ records! {
     pub struct LossesRecord(losses: &Losses) {
         /// What did not fit where it arrived.
         overrun: LostRecord = LostRecord::new(losses.overrun);
-        /// What watchdogs dropped.
+        /// What the PFC watchdogs of switches dropped.
         watchdog: LostRecord = LostRecord::new(losses.watchdog);
         /// What was dropped to break a deadlock.
         drain: LostRecord = LostRecord::new(losses.drain);
@@ -25,7 +25,7 @@ records! {
     pub struct LostRecord(lost: Lost) {
         /// How many packets were lost.
         packets: u64 = lost.packets;
-        /// Frame bytes.
+        /// The bytes of these packets as frames.
         bytes: u64 = lost.bytes.get();
     }
 
@@ -39,7 +39,7 @@ records! {
         cycle: Vec<QueueName> = egress_names(run, &episode.cycle);
     }
 
-    /// A storm.
+    /// A pause storm that a watchdog has found.
     pub struct TripRecord(run: &Run, trip: &Trip) {
         /// The egress queue that was paused for too long.
         #[serde(flatten)]

@@ -67,7 +67,7 @@ section! {
         rate_ai: Rate, within RATES_ANY, source "dcqcn15 3.1";
         /// R_HAI, the step of hyper increase.
         rate_hai: Rate, within RATES_ANY, source "PROTOCOLS 5";
-        /// The least rate.
+        /// The least rate that a flow is ever limited to.
         rate_min: Rate, within RATES_ANY, source "PROTOCOLS 5";
         /// When a CNP lowers the target rate, too; `"always"`, `"after-stage"` (if a stage has advanced
         /// since the last cut) or `"after-byte-stage"` (the same of the byte counter).

@@ -27,7 +27,7 @@ section! {
         t_low: Span, within Span::ZERO..=*SPANS.end(), source "timely15 snippet";
         /// Above this round-trip time the rate falls.
         t_high: Span, within SPANS, source "timely15 snippet";
-        /// The additive step.
+        /// The step of additive increase.
         delta: Rate, within RATES_ANY, source "timely15 snippet";
         /// The smallest round-trip time of the network, which gradients are measured in; by default
         /// from the delays of the links, there and back.

@@ -18,7 +18,7 @@ words! { Counters { "wide" => Counters::Wide, "iba" => Counters::Iba } }
 section! {
     /// Credit-based flow control (InfiniBand 7.9): a sender sends what it was granted.
     pub(crate) struct Cbfc {
-        /// What is granted.
+        /// The bytes that a receiver grants at most.
         credits: Bytes, derived "the buffer";
         /// A link packet is sent this often.
         period: Span, within PERIODS, derived "time of 65,535 B";

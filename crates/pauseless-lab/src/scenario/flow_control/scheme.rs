@@ -72,10 +72,9 @@ pub(crate) trait Scheme: SchemeKeys + Written + fmt::Debug {
     }
 }
 
-/// Any scheme.
 pub(crate) type AnyScheme = dyn Scheme;
 
-/// All schemes.
+/// The flow controls that a scenario can choose, those of other crates included.
 pub(crate) fn schemes() -> Choice<Arc<AnyScheme>> {
     Choice {
         key: "kind",

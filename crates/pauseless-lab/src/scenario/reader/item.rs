@@ -205,7 +205,7 @@ impl<'s> Item<'s> {
         pair.map_err(refuse).ok()
     }
 
-    /// A text.
+    /// The value as a text; else a problem is reported.
     pub fn string(self) -> Option<At<String>> {
         match self.value {
             DeValue::String(text) => Some(At { value: text.into_owned(), place: self.place }),
@@ -213,7 +213,7 @@ impl<'s> Item<'s> {
         }
     }
 
-    /// True or false.
+    /// The value as true or false; else a problem is reported.
     pub fn boolean(self, expected: &str) -> Option<At<bool>> {
         match self.value {
             DeValue::Boolean(value) => Some(At { value, place: self.place }),
@@ -286,7 +286,7 @@ impl<'s> Item<'s> {
         Some(At { value: items.collect(), place: self.place })
     }
 
-    /// A table.
+    /// The value as a section with keys; else a problem is reported.
     pub fn table(self) -> Option<Section<'s>> {
         if let Some(Node::Table(entries) | Node::Names(entries)) = self.node {
             return Some(Section::filled(self.sink, self.place, entries));

@@ -157,7 +157,7 @@ impl RandomFailures {
     }
 }
 
-/// Takes `failed_links` down.
+/// The links that `failed_links` takes down.
 struct Links<'a> {
     healthy: &'a Topology,
     sink: &'a Sink,
@@ -211,7 +211,7 @@ impl Links<'_> {
     }
 }
 
-/// Takes `failed_switches` down.
+/// The switches that `failed_switches` takes down, with all their links.
 fn fail_switches(healthy: &Topology, sink: &Sink, names: &[At<String>]) -> Failures {
     let mut failures = Failures::default();
     let mut listed = BTreeSet::new();

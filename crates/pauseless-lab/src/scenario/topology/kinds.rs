@@ -20,9 +20,9 @@ use crate::section;
 /// How nodes are joined, as it was written.
 #[derive(Clone, Debug)]
 pub(crate) enum Layout {
-    /// By a generator.
+    /// A generator makes nodes and links.
     Generated(Generated),
-    /// Node by node and link by link.
+    /// The file lists every node and every link.
     Custom(Custom),
 }
 

@@ -88,7 +88,6 @@ impl Cdf {
         Some(Cdf::parse(text).expect("what is bundled is tested"))
     }
 
-    /// The points.
     pub(super) fn points(&self) -> &[(Bytes, f64)] {
         &self.points
     }

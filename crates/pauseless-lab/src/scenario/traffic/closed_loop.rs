@@ -44,7 +44,6 @@ impl TrafficKind for ClosedLoop {
 }
 
 impl ClosedLoop {
-    /// Who takes part.
     fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
         self.ends.cast_from_sources(scene)
     }

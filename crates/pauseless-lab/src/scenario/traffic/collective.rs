@@ -21,7 +21,7 @@ pub(super) use ring::RING_ALL_REDUCE;
 pub(super) use tree::TREE_ALL_REDUCE;
 
 section! {
-    /// A collective operation.
+    /// A collective operation among the hosts of a job.
     pub(super) struct Collective {
         /// The ranks, in order of the topology.
         hosts: List<String>, within "a list of strings", derived "all hosts";
@@ -53,7 +53,6 @@ words! { Rounds { "at once" => Rounds::AtOnce, "shifted" => Rounds::Shifted } }
 
 /// A collective operation by who sends to whom, and when.
 trait Pattern: fmt::Debug + 'static + Send + Sync {
-    /// The keys.
     fn keys(&self) -> &Collective;
 
     /// The keys, to be completed.
@@ -85,11 +84,11 @@ struct Task {
     number: u64,
 }
 
-/// One repetition.
+/// One repetition of the operation.
 #[derive(Default)]
 struct Round {
     tasks: Vec<Task>,
-    /// (first, then).
+    /// The tasks that wait: (the task that must end first, the task that starts then).
     links: Vec<(u32, u32)>,
 }
 

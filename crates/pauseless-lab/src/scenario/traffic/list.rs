@@ -56,7 +56,7 @@ pub(crate) struct Listed {
 enum Origin {
     /// In the scenario, from this byte on.
     Inline { place: Place, start: usize },
-    /// In another file.
+    /// In the file of this name.
     File { place: Place, file: String },
     /// In a file of another program; the ways of the rows may stand elsewhere.
     Imported { file: FileId, ways: Vec<Place> },

@@ -60,7 +60,7 @@ const LOADS: RangeInclusive<Load> = Load(1)..=Load(2_000_000);
 /// How the arrivals of different sources belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrivals {
-    /// Not at all.
+    /// Each source has a sequence of its own.
     Independent,
     /// All sources share one sequence of instants and sizes.
     //= pcn20 7.2
@@ -157,7 +157,6 @@ impl TrafficKind for Poisson {
 }
 
 impl Poisson {
-    /// Who takes part.
     fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
         match (self.fan_in.copied(), self.arrivals.or(Arrivals::Independent)) {
             (Some(FanIn { most, .. }), _) => {

@@ -31,9 +31,9 @@ pub struct Made {
     pub target: NodeId,
     /// How much it sends; `None` for a flow without end.
     pub size: Option<Bytes>,
-    /// When it starts.
+    /// The time at which the flow starts.
     pub start: Span,
-    /// Its class; `None` for that of the section.
+    /// The class of the flow; `None` for that of the section.
     pub class: Option<u8>,
     /// How it goes; `None` for as the routing says.
     pub(super) way: Option<Box<Way>>,
@@ -190,13 +190,13 @@ impl Scene<'_> {
         Span::ps(paced.as_ps().saturating_add(link.tx_span(last).as_ps()))
     }
 
-    /// `NAME/SOURCE->TARGET`.
+    /// The name of the flows between two hosts: `NAME/SOURCE->TARGET`.
     pub fn pair_name(&self, source: NodeId, target: NodeId) -> String {
         let [source, target] = [source, target].map(|node| &self.topology.node(node).name);
         format!("{}/{source}->{target}", self.name)
     }
 
-    /// `NAME/SOURCE->TARGET#NUMBER`.
+    /// The name of one flow between two hosts: `NAME/SOURCE->TARGET#NUMBER`.
     pub fn flow_name(&self, source: NodeId, target: NodeId, number: fmt::Arguments<'_>) -> String {
         format!("{}#{number}", self.pair_name(source, target))
     }

@@ -10,7 +10,7 @@ use crate::scenario::unit::{self, Quantity, unit_list};
 pub struct Amount {
     /// What it is a number of.
     pub unit: Unit,
-    /// How many.
+    /// The number of these units.
     pub base: u64,
 }
 
@@ -21,11 +21,11 @@ pub enum Unit {
     Count,
     /// Billionths: a plain number with decimals.
     Billionth,
-    /// Picoseconds.
+    /// A time span in picoseconds.
     Time,
-    /// Bits per second.
+    /// A rate in bits per second.
     Rate,
-    /// Bytes.
+    /// An amount of bytes.
     Bytes,
     /// Millionths, written in percent.
     Share,

@@ -32,7 +32,7 @@ use crate::scenario::verdict::{self, Verdict};
 use crate::scenario::{General, ScenarioFile, StopOn};
 
 impl Parts<'_> {
-    /// All of it.
+    /// The whole scenario, section by section.
     pub(super) fn scenario(&self, sources: Arc<[Source]>) -> ScenarioFile {
         let comment = "Made from the files of an ns-3 simulator, as docs/hpcc.md says; sizes have headers in them.";
         let mut file = ScenarioFile::new(comment, sources);

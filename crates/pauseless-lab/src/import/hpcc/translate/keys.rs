@@ -34,7 +34,7 @@ pub(super) struct Settings {
     pub notes: Vec<String>,
 }
 
-/// Who changes rates.
+/// The congestion control that the configuration chooses.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Control {
     None,

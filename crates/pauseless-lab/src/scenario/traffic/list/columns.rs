@@ -46,9 +46,7 @@ impl Column {
 pub(super) enum Numbers {
     /// Texts, or plain numbers.
     None,
-    /// Amounts of bytes.
     Sizes,
-    /// Times.
     Times,
 }
 

@@ -22,14 +22,13 @@ pub(crate) struct Rows {
     pub hosts: Vec<String>,
 }
 
-/// One flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Row {
     /// The line, from 1.
     pub line: u32,
     /// Where the row begins and ends in the text.
     pub at: (u32, u32),
-    /// Places in [`Rows::hosts`].
+    /// The positions of source and target in [`Rows::hosts`].
     pub source: u32,
     pub target: u32,
     pub size: Option<Bytes>,
@@ -79,7 +78,6 @@ impl Rows {
     }
 }
 
-/// Reads rows.
 pub(super) struct Parser<'t> {
     /// Classes are below this.
     pub class_count: u8,
