@@ -31,9 +31,9 @@ pub use report::{
 /// What came of a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmation {
-    /// It was simulated.
+    /// The cycle was simulated, with these results.
     Simulated(Simulated),
-    /// It cannot be.
+    /// The cycle cannot be simulated.
     NotSimulated {
         /// Why, as the rest of a sentence.
         reason: String,
@@ -46,7 +46,7 @@ pub struct Simulated {
     /// The scenario file of the earliest deadlock, if possible an output-queued one; where there
     /// is none, of the first run.
     pub scenario: String,
-    /// `pfc` or `cbfc`.
+    /// The flow control that was simulated: `pfc` or `cbfc`.
     pub flow_control: &'static str,
     /// The buffer of every port.
     pub buffer: Bytes,
@@ -82,7 +82,7 @@ pub struct Attempt {
 }
 
 named! {
-    /// Which flows send.
+    /// The flows that are made to send.
     pub enum FlowSet {
         /// The fewest that close the cycle.
         Fewest = "fewest",
@@ -94,13 +94,13 @@ named! {
 /// What came of the greedy flows under one queueing discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisciplineOutcome {
-    /// The discipline.
+    /// The queueing discipline of all switches.
     pub discipline: Discipline,
     /// How many seeds were tried.
     pub seeds: usize,
     /// With how many of them it deadlocks.
     pub deadlocks: usize,
-    /// The earliest deadlock.
+    /// The time of the earliest deadlock; `None` if there was none.
     pub first: Option<Time>,
     /// The middle one of all deadlocks, the earlier of two.
     pub median: Option<Time>,

@@ -18,7 +18,7 @@ use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, Tie
 use crate::fabric::{Fabric, Origin};
 pub(crate) use reach::unrouted_pairs;
 
-/// What was found.
+/// The cyclic buffer dependencies of a fabric, or that it has none.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// How many ingress buffers face switches.

@@ -12,7 +12,7 @@ use super::sweep::describe;
 use crate::fabric::{Fabric, Origin};
 use crate::report::text::{Mood, Paint};
 
-/// The whole report.
+/// The whole report about one fabric, as text for people.
 pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let mut out = headline(fabric, verdict, paint);
     let page = Page { fabric };
@@ -34,7 +34,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     out
 }
 
-/// The verdict alone.
+/// The first line of the report: the verdict.
 pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let name = &fabric.name;
     let scope = match &verdict.scope[..] {

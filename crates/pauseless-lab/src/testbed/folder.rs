@@ -11,7 +11,6 @@ use std::time::Duration;
 /// A folder of nobody else, gone when it is dropped. As long as it is held its lock is.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// Where it is.
     pub(super) path: PathBuf,
     _lock: File,
 }

@@ -56,9 +56,9 @@ pub struct Options {
 /// A scenario that was run twice.
 #[derive(Debug)]
 pub struct Measured {
-    /// On real frames.
+    /// The run on real frames.
     pub run: Run,
-    /// In the simulator.
+    /// The run in the simulator.
     pub simulated: Run,
     /// What only real frames have.
     pub wire: WireFacts,
@@ -67,9 +67,9 @@ pub struct Measured {
 /// What only a run on real frames has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WireFacts {
-    /// `packet`, `xdp` or `memory`.
+    /// The mechanism that carried frames: `packet`, `xdp` or `memory`.
     pub backend: &'static str,
-    /// `elastic` or `real`.
+    /// The clock of all nodes: `elastic` or `real`.
     pub clock: &'static str,
     /// The worst feedback latency: the latest control frame, then the latest data frame, both when they
     /// left and when they came, and two frames that cannot be interrupted. `None` if nothing was measured.
@@ -118,7 +118,7 @@ pub enum BedError {
     /// The files of processes failed.
     #[error("the testbed's files: {0}")]
     Files(io::Error),
-    /// A process failed.
+    /// The process of a node failed.
     #[error("{0}")]
     Node(String),
     /// It was broken off before anything was measured.

@@ -34,9 +34,9 @@ pub struct Measurements {
 /// What nodes cannot see each for itself; nothing if nobody has looked.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The first deadlock.
+    /// The first deadlock; `None` if there was none.
     pub deadlock: Option<Deadlock>,
-    /// All deadlocks.
+    /// All deadlocks, with when each began and ended.
     pub episodes: Vec<Episode>,
     /// What watchdogs have done.
     pub trips: Vec<Trip>,
@@ -421,7 +421,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Every so-manieth value.
+/// The last value of each group of `parts` values; an incomplete group is left out.
 fn last_of_each<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
     let groups = values.chunks_exact(parts);
     groups.map(|group| group[parts - 1]).collect()

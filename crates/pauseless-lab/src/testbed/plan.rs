@@ -73,9 +73,9 @@ impl NodePlan {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub enum NodeConfig {
-    /// A switch.
+    /// What a switch is told.
     Switch(SwitchNodeConfig),
-    /// A host.
+    /// What a host is told.
     Host(HostNodeConfig),
 }
 

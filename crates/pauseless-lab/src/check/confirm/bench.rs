@@ -16,7 +16,7 @@ use crate::scenario::{Overrides, Problems, Scenario};
 /// Which of the runs are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// All.
+    /// All runs, to their end.
     End,
     /// Only whether any deadlocks.
     Deadlock,
@@ -27,9 +27,9 @@ pub(super) struct Bench<P> {
     pub plan: Plan,
     pub threads: NonZero<usize>,
     pub progress: P,
-    /// Runs so far.
+    /// The number of runs so far.
     pub done: usize,
-    /// Runs in all, as far as is known.
+    /// The number of all runs, as far as is known.
     pub total: usize,
 }
 

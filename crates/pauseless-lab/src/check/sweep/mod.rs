@@ -21,9 +21,9 @@ use crate::threshold::statistics::wilson;
 /// Which failures are tried, and how the fabric answers to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Which failures.
+    /// The failures that are tried.
     pub cases: Cases,
-    /// How routes change.
+    /// How routes change after a failure.
     pub reroute: Reroute,
     /// What random failures are drawn from.
     pub seed: u64,
@@ -36,9 +36,9 @@ pub enum Cases {
     Singles,
     /// Random sets of links between switches.
     Random {
-        /// How many fail.
+        /// How many links of a set fail.
         amount: Amount,
-        /// How many sets.
+        /// How many sets are drawn.
         samples: u64,
     },
 }
@@ -46,16 +46,16 @@ pub enum Cases {
 /// How many links of a random set fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// Exactly so many.
+    /// Exactly this number of links.
     Count(usize),
-    /// Each with this probability, in millionths.
+    /// Each link with this probability, in millionths.
     Share(u32),
 }
 
 /// What came of a sweep.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The plan.
+    /// The failures that were to be tried.
     pub plan: Plan,
     /// How many cases there are.
     pub case_count: usize,
@@ -129,7 +129,7 @@ impl Sweep {
 pub struct Finding {
     /// The number of the case; of random sets, the sample.
     pub case: usize,
-    /// What fails.
+    /// The names of the links and switches that fail.
     pub failed: Vec<String>,
     /// How many buffers lie in cycles.
     pub buffers: usize,

@@ -24,7 +24,7 @@ pub struct PgProfile {
     pub threshold: i64,
     /// How far below its threshold the group must drain; not every vendor has it.
     pub xon_offset: Option<u64>,
-    /// The row.
+    /// The place of the row in the text.
     pub at: Range<usize>,
 }
 
@@ -54,7 +54,7 @@ pub fn looks_like(text: &str) -> bool {
     speed && cable.is_some_and(is_number)
 }
 
-/// Reads the table.
+/// Reads the table of profiles.
 pub fn parse(text: &str) -> Result<Vec<PgProfile>, Problem> {
     within(text, SIZE_MAX, "a table of profiles")?;
     let mut profiles: Vec<PgProfile> = Vec::new();

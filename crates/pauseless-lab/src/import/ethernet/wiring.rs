@@ -30,7 +30,7 @@ pub struct WiredNode {
     pub at: Range<usize>,
 }
 
-/// A cable.
+/// A cable between two interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WiredLink {
     /// Name of the node and name of its interface, for both ends.
@@ -42,9 +42,9 @@ pub struct WiredLink {
 /// Something that was left out, so that nobody takes it for read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// What it is.
+    /// A description of what was left out.
     pub what: String,
-    /// Where it is.
+    /// The place of it in the text.
     pub at: Range<usize>,
 }
 

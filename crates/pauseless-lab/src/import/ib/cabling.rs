@@ -23,7 +23,7 @@ pub struct IbNode {
     /// GUID of the node. `ibnetdiscover -p` has only those of ports, so that there each port of
     /// an adapter is a node.
     pub guid: u64,
-    /// What it is.
+    /// Whether the node is a switch or an adapter.
     pub kind: NodeKind,
     /// Number of ports, without a switch's port 0. `ibnetdiscover -p` does not say: there it is
     /// the largest port number.
@@ -40,7 +40,7 @@ pub struct IbNode {
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeKind {
-    /// Forwards by LID.
+    /// A switch, which forwards by LID.
     Switch,
     /// A channel adapter; routers count as such, since packets within the subnet end there.
     Adapter,
@@ -67,7 +67,7 @@ pub struct PortLid {
     pub lmc: u8,
 }
 
-/// A cable.
+/// A cable between two ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IbLink {
     /// Both ends: index of the node and number of the port, from 1.

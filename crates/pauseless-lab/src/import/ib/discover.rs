@@ -24,7 +24,7 @@ pub fn looks_like(text: &str) -> bool {
     })
 }
 
-/// Reads the cabling.
+/// Reads the cabling of a subnet.
 pub fn parse(text: &str) -> Result<Cabling, Problem> {
     let mut reader =
         Reader { builder: Builder::new(text), ports: Vec::new(), block: None, guid: None };

@@ -115,7 +115,6 @@ struct Reader {
 }
 
 impl Reader {
-    /// Any line.
     fn line(&mut self, mut line: Line<'_>) -> Result<(), Problem> {
         let range = line.range();
         if line.is_done() || line.rest().starts_with('#') {

@@ -16,12 +16,12 @@ use crate::text::{Lines, line_number};
 /// The forwarding table of one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lft {
-    /// The switch.
+    /// The GUID of the switch.
     pub guid: u64,
     /// The egress port for each LID, from LID 0; [`NO_PORT`] where there is none. LIDs beyond
     /// the end have none either.
     pub ports: Vec<u8>,
-    /// Its section: the header and all rows.
+    /// The place of its section: the header and all rows.
     pub at: Range<usize>,
 }
 

@@ -30,13 +30,13 @@ pub use sl2vl::{GuidOwner, SlToVl, SlVlRow};
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// `ibnetdiscover`: cabling.
+    /// The output of `ibnetdiscover`: cabling.
     Discover,
-    /// `ibnetdiscover -p`: cabling.
+    /// The output of `ibnetdiscover -p`: cabling.
     DiscoverTable,
     /// `opensm-subnet.lst`, ibdiagnet's `.lst`: cabling.
     SubnetList,
-    /// `.fdbs`: forwarding tables.
+    /// A file `.fdbs` of ibdiagnet: forwarding tables.
     Fdbs,
     /// `dump_lfts`, `ibroute` or `opensm-lfts.dump`: forwarding tables.
     LftDump,

@@ -13,11 +13,11 @@ use crate::text::{Line, Lines, expect_last_line_end, nothing};
 pub struct PathSl {
     /// The source: a node, not a port.
     pub guid: u64,
-    /// The target.
+    /// The LID of the target.
     pub dlid: u16,
     /// The service level, 0 to 15.
     pub sl: u8,
-    /// Its line.
+    /// The place of its line.
     pub at: Range<usize>,
 }
 

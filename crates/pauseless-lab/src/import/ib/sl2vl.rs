@@ -29,18 +29,18 @@ pub struct SlVlRow {
     pub egress: u8,
     /// The virtual lane of each service level; 15 means that packets are dropped.
     pub vls: [u8; 16],
-    /// Its line.
+    /// The place of its line.
     pub at: Range<usize>,
 }
 
 /// What a GUID in a table is one of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuidOwner {
-    /// A switch.
+    /// The GUID of a switch.
     Switch,
-    /// A port of an adapter: opensm writes the GUID of the port, not of the adapter.
+    /// The GUID of a port of an adapter: opensm does not write that of the adapter.
     AdapterPort,
-    /// A node, and the file does not say of which kind.
+    /// The GUID of a node; the file does not say of which kind.
     Node,
 }
 
@@ -80,7 +80,7 @@ impl Keyed for SlVlRow {
     }
 }
 
-/// `opensm-sl2vl.dump`.
+/// Reads the file `opensm-sl2vl.dump`.
 pub mod opensm {
     use super::*;
 
@@ -94,7 +94,7 @@ pub mod opensm {
         })
     }
 
-    /// Reads all tables.
+    /// Reads the tables of all switches and adapters.
     pub fn parse(text: &str) -> Result<SlToVl, Problem> {
         let mut reader = Reader { rows: Vec::new(), section: None };
         for line in Lines::new(text) {

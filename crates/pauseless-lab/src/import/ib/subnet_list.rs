@@ -20,7 +20,7 @@ pub fn looks_like(text: &str) -> bool {
         .is_some_and(|mut line| line.eat("{") && KINDS.iter().any(|(name, _)| line.eat(name)))
 }
 
-/// Reads the cabling.
+/// Reads the cabling of a subnet.
 pub fn parse(text: &str) -> Result<Cabling, Problem> {
     let mut builder = Builder::new(text);
     let mut both_ends: Vec<bool> = Vec::new();

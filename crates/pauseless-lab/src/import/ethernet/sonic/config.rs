@@ -9,9 +9,9 @@ use crate::import::ethernet::wiring::{Skipped, WiredLink, WiredNode, Wiring};
 /// The configuration of one switch; what the file does not say is `None` or not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchConfig {
-    /// Its name.
+    /// The name of the switch.
     pub hostname: Option<String>,
-    /// Where its name is in the file.
+    /// The place of its name in the file.
     pub hostname_at: Range<usize>,
     /// The model, such as `ACS-MSN4700`.
     pub hwsku: Option<String>,
@@ -47,7 +47,7 @@ pub struct SwitchConfig {
     pub warnings: Vec<Warning>,
 }
 
-/// A port.
+/// An entry of the table `PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     /// Speed in Mb/s, above 0.
@@ -76,7 +76,7 @@ pub struct Cable {
 /// Which way the frames of a pool go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Into the switch.
+    /// Into the switch, before the crossbar.
     Ingress,
     /// Out of the switch.
     Egress,
@@ -87,13 +87,13 @@ pub enum Direction {
 /// How the limits of a pool are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// In bytes.
+    /// As a number of bytes.
     Static,
     /// As a share of what is free.
     Dynamic,
 }
 
-/// A buffer pool.
+/// An entry of the table `BUFFER_POOL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferPool {
     /// Which way its frames go.
@@ -113,11 +113,11 @@ pub struct BufferPool {
 pub enum Threshold {
     /// `n`: 2^n times what is free in the pool.
     Dynamic(i8),
-    /// Bytes.
+    /// A fixed number of bytes.
     Static(u64),
 }
 
-/// A buffer profile.
+/// An entry of the table `BUFFER_PROFILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferProfile {
     /// The pool that it takes from; defined in the same file.
@@ -199,7 +199,7 @@ pub enum MapKind {
     PfcToPriorityGroup,
 }
 
-/// A QoS map.
+/// A map from one code point to another, such as from DSCP to traffic class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QosMap {
     /// From key to value.
@@ -222,22 +222,22 @@ pub struct Tunnel {
 /// What a watchdog does to a queue that is paused for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Throw its frames away.
+    /// Drop the frames of the queue.
     Drop,
     /// Send them in spite of the pause.
     Forward,
-    /// Tell somebody.
+    /// Only raise an alarm.
     Alert,
 }
 
 /// The PFC watchdog of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watchdog {
-    /// What it does.
+    /// What the watchdog does with a queue that is paused for too long.
     pub action: Option<Action>,
-    /// After which time it does so.
+    /// The time in pause after which it does so.
     pub detection_ms: Option<u32>,
-    /// After which time without a pause it stops doing so.
+    /// The time without a pause after which it stops doing so.
     pub restoration_ms: Option<u32>,
     /// Where it is in the file.
     pub at: Range<usize>,
@@ -246,7 +246,7 @@ pub struct Watchdog {
 /// The far end of a cable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The other device.
+    /// The name of the other device.
     pub name: String,
     /// The other device's port.
     pub port: String,
@@ -257,13 +257,13 @@ pub struct Neighbour {
 /// A contradiction that may be meant so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
     /// The key in the table.
     pub key: String,
     /// The line, from 1.
     pub line: usize,
-    /// The bytes.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
     /// What is odd, and what would be right.
     pub message: String,

@@ -97,7 +97,7 @@ impl<'t> Tables<'t> {
         self.add(Entry { table, key, key_at: member.name_at.clone(), fields })
     }
 
-    /// `"TABLE": {"key": {..}}`.
+    /// Reads a table that is an object of objects: `"TABLE": {"key": {..}}`.
     fn nested(&mut self, member: &Member<'t>) -> Result<(), Problem> {
         let Some(table) = Table::named(&member.name) else {
             self.ignored.insert(member.name.to_string());
