@@ -75,12 +75,11 @@ impl Capture {
     }
 
     /// Writes a frame of which `bytes` are there and that had `length`, without the FCS.
-    fn write(&self, time: Time, (interface, direction): (u32, Direction), frame: (&[u8], usize)) {
+    fn write(&self, time: Time, interface: u32, direction: Direction, bytes: &[u8], length: usize) {
         let mut shared = self.lock();
         if shared.failure.is_some() {
             return;
         }
-        let (bytes, length) = frame;
         let since = Duration::from_nanos(time.as_ps() / 1_000);
         let packet = Packet { interface, stamp: shared.start + since, direction, bytes, length };
         // Whoever sends frames has no use for an error: it is kept for `finish`.
@@ -123,7 +122,7 @@ impl pauseless_dataplane::tap::Tap for NodeCapture {
             Way::Out => Direction::Out,
         };
         let interface = self.first + u32::from(at.0.0);
-        self.capture.write(time, (interface, direction), (frame, frame.len()));
+        self.capture.write(time, interface, direction, frame, frame.len());
     }
 }
 

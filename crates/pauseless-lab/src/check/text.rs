@@ -18,7 +18,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let page = Page { fabric };
     page.summary(&mut out, verdict);
     for (number, component) in verdict.components.iter().enumerate() {
-        page.component(&mut out, (number + 1, verdict.component_count), component);
+        page.component(&mut out, number + 1, verdict.component_count, component);
     }
     let hidden = verdict.component_count - verdict.components.len();
     if hidden > 0 {
@@ -98,7 +98,7 @@ impl Page<'_> {
         }
     }
 
-    fn component(&self, out: &mut String, (number, count): (usize, usize), found: &Component) {
+    fn component(&self, out: &mut String, number: usize, count: usize, found: &Component) {
         let Component { buffers, dependency_count, cycle } = found;
         let _ = writeln!(
             out,
@@ -109,12 +109,12 @@ impl Page<'_> {
             cycle.hops.len()
         );
         for (at, hop) in cycle.hops.iter().enumerate() {
-            self.hop(out, (at + 1, cycle.hops.len()), hop);
+            self.hop(out, at + 1, cycle.hops.len(), hop);
         }
         self.flows(out, cycle);
     }
 
-    fn hop(&self, out: &mut String, (number, count): (usize, usize), hop: &Hop) {
+    fn hop(&self, out: &mut String, number: usize, count: usize, hop: &Hop) {
         let next = if number == count { 1 } else { number + 1 };
         let buffer = hop.buffer;
         let topology = &self.fabric.topology;

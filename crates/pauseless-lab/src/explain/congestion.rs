@@ -36,15 +36,14 @@ impl Steps {
             _ => None,
         });
         let class = class.map_or("that of the data".to_string(), |class| class.to_string());
-        self.add(("class", "in which sources are told"), class, "as run");
+        self.add("class", "in which sources are told", class, "as run");
         let every = match congestion.ack_every {
             0 => "never".to_string(),
             1 => "every packet".to_string(),
             n => format!("every {n} packets"),
         };
         let is_default = congestion.ack_every == congestion.control.ack_every();
-        let names = ("ack_every", "the target acknowledges");
-        self.add(names, every, origin(is_default, "default"));
+        self.add("ack_every", "the target acknowledges", every, origin(is_default, "default"));
     }
 
     /// A row for each key of the scheme, with its sentence.

@@ -21,41 +21,44 @@ impl Steps {
             self.headroom(group, memory);
             let pause = pfc::pause_span(config.quanta, group.derivation.latency.line);
             let formula = format!("{} quanta of 512 bits", config.quanta);
-            self.add(("pause", &formula), pause, "802.1Q 36.1.3");
+            self.add("pause", &formula, pause, "802.1Q 36.1.3");
         }
         if memory.reserve > Bytes::ZERO {
-            let names = ("reserve", "its own; by default one MTU");
-            self.bytes(names, memory.reserve, "as run");
+            self.bytes("reserve", "its own; by default one MTU", memory.reserve, "as run");
         }
         match memory.threshold {
             Threshold::Static(bytes) => {
-                let names = ("threshold", "of the pool; pause at it");
-                self.bytes(names, bytes, "as run");
+                self.bytes("threshold", "of the pool; pause at it", bytes, "as run");
             }
             Threshold::Dynamic(alpha) => {
-                let names = ("alpha", "pause at alpha times what is free of the pool");
-                self.add(names, written_alpha(alpha), "as run");
+                self.add(
+                    "alpha",
+                    "pause at alpha times what is free of the pool",
+                    written_alpha(alpha),
+                    "as run",
+                );
             }
             Threshold::Partition { alpha, .. } => {
                 let formula = "pause at alpha (b_i / sum b (free of the pool) + b_i - s_i)";
-                self.add(("alpha", formula), written_alpha(alpha), "ttl 2.3 eq 16");
+                self.add("alpha", formula, written_alpha(alpha), "ttl 2.3 eq 16");
             }
         }
-        let names = ("offset", "resume so far below; by default 2 MTU");
-        self.bytes(names, memory.resume_offset, "as run");
+        self.bytes(
+            "offset",
+            "resume so far below; by default 2 MTU",
+            memory.resume_offset,
+            "as run",
+        );
     }
 
     fn headroom(&mut self, group: &PortGroup, memory: &LaneMemory) {
         let latency = &group.derivation.latency;
-        let names = ("crossing", "the frame that finds headroom first: one MTU");
-        self.bytes(names, latency.mtu, RULE);
+        self.bytes("crossing", "the frame that finds headroom first: one MTU", latency.mtu, RULE);
         let messages = Control::SIZE * u64::from(latency.classes);
         let formula = format!("{} for each class", Control::SIZE);
-        self.bytes(("messages", &formula), messages, RULE);
-        let names = ("headroom >=", "C tau + crossing + messages");
-        self.bytes(names, latency.pfc_headroom(), RULE);
-        let names = ("headroom", "for what arrives after the PAUSE");
-        self.bytes(names, memory.headroom, "as run");
+        self.bytes("messages", &formula, messages, RULE);
+        self.bytes("headroom >=", "C tau + crossing + messages", latency.pfc_headroom(), RULE);
+        self.bytes("headroom", "for what arrives after the PAUSE", memory.headroom, "as run");
     }
 }
 
@@ -92,22 +95,21 @@ fn division(shared: &SharedConfig) -> Steps {
     let lanes = shared.lanes.len();
     let ports = lanes / shared.class_count;
     let sizes = shared.sizes();
-    steps.bytes(("B", "memory of the switch"), sizes.total, "scenario");
+    steps.bytes("B", "memory of the switch", sizes.total, "scenario");
     let formula = match shared.headroom {
         HeadroomPool::Class => format!("of {ports} ports, {} of each", classes(shared)),
         HeadroomPool::Port(_) => format!("of {ports} ports, shared by {}", classes(shared)),
         HeadroomPool::Switch(_) => format!("shared by {ports} ports, {} of each", classes(shared)),
     };
-    steps.bytes(("headroom", &formula), sizes.headroom, "as run");
+    steps.bytes("headroom", &formula, sizes.headroom, "as run");
     let dedicated = sizes.total - sizes.headroom - sizes.pool;
     let formula = if shared.partitions.is_empty() {
         format!("reserves of {ports} ports, {} of each", classes(shared))
     } else {
         format!("partitions of {}", classes(shared))
     };
-    steps.bytes(("dedicated", &formula), dedicated, "as run");
-    let names = ("pool", "B - headroom - dedicated, for all");
-    steps.bytes(names, sizes.pool, "derived here");
+    steps.bytes("dedicated", &formula, dedicated, "as run");
+    steps.bytes("pool", "B - headroom - dedicated, for all", sizes.pool, "derived here");
     let mut alphas = BTreeMap::new();
     for lane in &shared.lanes {
         if let Threshold::Dynamic(alpha) = lane.threshold {
@@ -123,7 +125,7 @@ fn division(shared: &SharedConfig) -> Steps {
             let formula =
                 format!("{whose}: a / (1 + n a) of the pool, a = {}", written_alpha(alpha));
             let bytes = alpha.fixed_point(sizes.pool, active);
-            steps.bytes(("may have", &formula), bytes, "Choudhury, Hahne");
+            steps.bytes("may have", &formula, bytes, "Choudhury, Hahne");
         }
     }
     steps

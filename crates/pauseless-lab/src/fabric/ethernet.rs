@@ -133,7 +133,7 @@ impl<'s> EthernetDumps<'s> {
             lossy: Lossy::nothing(),
             notes,
         };
-        let rows = bounce::add((&site, &ends), &mut fabric, choices.tunnels);
+        let rows = bounce::add(&site, &ends, &mut fabric, choices.tunnels);
         Classes::new(&site, &ends).enter(&mut fabric, &rows);
         configs::take_warnings(&self.configs, &mut fabric.notes);
         Ok(fabric)

@@ -17,7 +17,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use super::names::Namer;
 use super::{Device, Fabric, Medium, Names, Origin};
-use crate::import::ib::{Cabling, GuidOwner, Lft, NodeKind, PathSl, SlToVl};
+use crate::import::ib::{Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, SlToVl};
 use crate::import::source::Source;
 use crate::problem::{Problem, Problems};
 
@@ -100,8 +100,8 @@ impl Dumps<'_> {
 struct Cabled {
     topology: Topology,
     devices: Vec<Device>,
-    /// The node and port of each end of a cable, by index of the IB node and port number.
-    ends: BTreeMap<(usize, u8), (NodeId, PortId)>,
+    /// The node and port of the topology for each end of a cable.
+    ends: BTreeMap<IbEnd, (NodeId, PortId)>,
     /// The switches, by GUID.
     switches: BTreeMap<u64, (usize, NodeId)>,
     /// The hosts of each adapter, by GUID.
@@ -122,8 +122,8 @@ struct Building<'c> {
     cabling: &'c Cabling,
     builder: TopologyBuilder,
     devices: Vec<Device>,
-    /// By index of the IB node and port number; a switch has all its ports on one node.
-    nodes: BTreeMap<(usize, u8), NodeId>,
+    /// The node of the topology for each end of a cable; a switch has all its ports on one node.
+    nodes: BTreeMap<IbEnd, NodeId>,
 }
 
 impl<'c> Building<'c> {
@@ -139,9 +139,10 @@ impl<'c> Building<'c> {
         let mut ends = Vec::from_iter(cabling.links.iter().flat_map(|link| link.ends));
         ends.sort_unstable();
         let (switches, adapters): (Vec<_>, Vec<_>) =
-            ends.into_iter().partition(|(index, _)| building.is_switch(*index));
+            ends.into_iter().partition(|end| building.is_switch(end.node));
         let mut last = None;
-        for (index, port) in switches {
+        for end in switches {
+            let index = end.node;
             let node = &cabling.nodes[index];
             let id = match last {
                 Some((known, id)) if known == index => id,
@@ -152,18 +153,18 @@ impl<'c> Building<'c> {
                 }
             };
             last = Some((index, id));
-            building.nodes.insert((index, port), id);
+            building.nodes.insert(end, id);
         }
-        for (index, port) in adapters {
-            let node = &cabling.nodes[index];
+        for end in adapters {
+            let node = &cabling.nodes[end.node];
             let description = match node.port_count {
                 0 | 1 => node.description.clone(),
-                _ => format!("{}.P{port}", node.description),
+                _ => format!("{}.P{}", node.description, end.port),
             };
             let name = namer.name(&description, &format!("{:016x}", node.guid));
-            building.add_device(index);
+            building.add_device(end.node);
             let id = building.builder.add_host(name);
-            building.nodes.insert((index, port), id);
+            building.nodes.insert(end, id);
         }
         building
     }
@@ -185,7 +186,7 @@ impl<'c> Building<'c> {
         for link in &self.cabling.links {
             let refuse = |message: &str| Problem::new(link.at.clone(), message);
             let [a, b] = link.ends.map(|end| self.nodes[&end]);
-            if link.ends.iter().all(|(index, _)| !self.is_switch(*index)) {
+            if link.ends.iter().all(|end| !self.is_switch(end.node)) {
                 let problem = refuse("a cable joins two adapters");
                 return Err(problem.expected("a switch at one end"));
             }
@@ -221,7 +222,7 @@ impl Cabled {
         };
         cabled.number_ports(&cabling.value, &nodes);
         let mut without_lid = 0;
-        for (&(index, port), &id) in &nodes {
+        for (&IbEnd { node: index, port }, &id) in &nodes {
             let node = &cabling.value.nodes[index];
             if node.kind == NodeKind::Switch {
                 cabled.switches.insert(node.guid, (index, id));
@@ -251,8 +252,8 @@ impl Cabled {
             self.notes.push(note.to_string());
         }
         let mut is_cabled = vec![false; cabling.nodes.len()];
-        for (index, _) in cabling.links.iter().flat_map(|link| link.ends) {
-            is_cabled[index] = true;
+        for end in cabling.links.iter().flat_map(|link| link.ends) {
+            is_cabled[end.node] = true;
         }
         match is_cabled.iter().filter(|is_cabled| !**is_cabled).count() {
             0 => {}
@@ -261,14 +262,14 @@ impl Cabled {
     }
 
     /// Gives every cable end its port, and every port the number that it has on the device.
-    fn number_ports(&mut self, cabling: &Cabling, nodes: &BTreeMap<(usize, u8), NodeId>) {
+    fn number_ports(&mut self, cabling: &Cabling, nodes: &BTreeMap<IbEnd, NodeId>) {
         let mut next = vec![0u16; self.topology.nodes().len()];
-        for (index, port) in cabling.links.iter().flat_map(|link| link.ends) {
-            let node = nodes[&(index, port)];
+        for end in cabling.links.iter().flat_map(|link| link.ends) {
+            let node = nodes[&end];
             let number = PortId(next[node.index()]);
             next[node.index()] += 1;
-            self.ends.insert((index, port), (node, number));
-            self.devices[node.index()].ports.push(format!("P{port}"));
+            self.ends.insert(end, (node, number));
+            self.devices[node.index()].ports.push(format!("P{}", end.port));
         }
     }
 
@@ -334,8 +335,9 @@ impl Cabled {
     /// What is behind each port of a device: the port of its node, by number on the device.
     fn ports_by_number(&self, index: usize) -> [Option<(NodeId, PortId)>; 256] {
         let mut ports = [None; 256];
-        for ((_, number), end) in self.ends.range((index, 0)..=(index, u8::MAX)) {
-            ports[usize::from(*number)] = Some(*end);
+        let end = |port| IbEnd { node: index, port };
+        for (end, behind) in self.ends.range(end(0)..=end(u8::MAX)) {
+            ports[usize::from(end.port)] = Some(*behind);
         }
         ports
     }
@@ -407,7 +409,10 @@ impl Cabled {
                 let problem = Problem::new(row.at.clone(), message);
                 return Err(lanes.source.refuse(problem.help(SAME_TIME)));
             };
-            let port = |number: u8| self.ends.get(&(*index, number)).map(|(_, port)| *port);
+            let port = |port: u8| {
+                let end = self.ends.get(&IbEnd { node: *index, port });
+                end.map(|(_, port)| *port)
+            };
             // Port 0 is the switch itself, and other ports may have no cable.
             let (Some(ingress), Some(egress)) = (port(row.ingress), port(row.egress)) else {
                 continue;

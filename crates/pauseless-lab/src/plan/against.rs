@@ -224,8 +224,8 @@ impl Judge<'_> {
         let mut used = Vec::new();
         for (name, groups) in &config.groups {
             for group in groups.iter().filter(|group| config.is_lossless(group)) {
-                let port = self.port(of, (config, name), group);
-                let profile = self.profile(config, (&port, &group.profile));
+                let port = self.port(of, config, name, group);
+                let profile = self.profile(config, &port, &group.profile);
                 used.push(profile.name.clone());
                 let classes = classes_of(group.classes);
                 let place = format!("{name} {classes}");
@@ -247,7 +247,7 @@ impl Judge<'_> {
         }
         for (name, profile) in &config.profiles {
             if let Some((speed, metres)) = profile.made_for.filter(|_| !used.contains(name)) {
-                self.made_for((speed, metres), of, deployed(name, profile));
+                self.made_for(speed, metres, of, deployed(name, profile));
             }
         }
         self.pools(of, config);
@@ -264,13 +264,12 @@ impl Judge<'_> {
 
     fn table(&mut self, of: &str, profiles: &[PgProfile]) {
         for profile in profiles {
-            let link = (profile.speed_mbps, profile.cable_m);
-            self.made_for(link, of, of_table(profile));
+            self.made_for(profile.speed_mbps, profile.cable_m, of, of_table(profile));
         }
     }
 
     /// A row for a profile that no port has, at the speed and the length that it was made for.
-    fn made_for(&mut self, (speed, metres): (u32, u32), of: &str, profile: Profile) {
+    fn made_for(&mut self, speed: u32, metres: u32, of: &str, profile: Profile) {
         let port = Port {
             speed_mbps: Some(speed),
             cable_m: Some(metres),
@@ -283,7 +282,7 @@ impl Judge<'_> {
 
     /// What is known of a port: from its configuration, else from the fabric, else from what the
     /// profile of its group was made for.
-    fn port(&self, of: &str, (config, name): (&SwitchConfig, &str), group: &BufferGroup) -> Port {
+    fn port(&self, of: &str, config: &SwitchConfig, name: &str, group: &BufferGroup) -> Port {
         let port = config.ports.get(name);
         let made_for = match &group.profile {
             GroupProfile::Named(name) => config.profiles.get(name).and_then(|it| it.made_for),
@@ -329,7 +328,7 @@ impl Judge<'_> {
         self.terms.request.classes.unwrap_or(usual)
     }
 
-    fn profile(&self, config: &SwitchConfig, (port, of): (&Port, &GroupProfile)) -> Profile {
+    fn profile(&self, config: &SwitchConfig, port: &Port, of: &GroupProfile) -> Profile {
         if let GroupProfile::Named(name) = of
             && let Some(profile) = config.profiles.get(name).filter(|it| it.xoff.is_some())
         {
@@ -393,7 +392,7 @@ impl Judge<'_> {
             let (mut need, mut queues, mut is_known) = (Bytes::ZERO, 0, true);
             for (port, groups) in &config.groups {
                 for group in groups.iter().filter(|group| config.is_lossless(group)) {
-                    let derived = self.derive(&self.port(of, (config, port), group));
+                    let derived = self.derive(&self.port(of, config, port, group));
                     let count = u64::from(group.classes.count_ones());
                     queues += count;
                     match &derived {

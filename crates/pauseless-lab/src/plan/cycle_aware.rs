@@ -155,7 +155,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
         if at == next {
             switches.push(site.switch());
         }
-        switches[at].add(&site, (site.buffer, margin));
+        switches[at].add(&site, margin);
     }
     CyclePlan { components: roles.components, failures: covered, margin, switches }
 }
@@ -274,8 +274,8 @@ impl Site {
         enough(top).then(|| self.total(scheme, search(enough, top), Bytes::ZERO))
     }
 
-    /// Fills a buffer: as much as there is for those on the cycle, and the others in proportion.
-    fn fill(&self, scheme: Scheme, (buffer, margin): (Bytes, f64)) -> Option<(Bytes, Bytes)> {
+    /// Shares out the buffer of the switch: as much as there is for those on the cycle, and the others in proportion.
+    fn fill(&self, scheme: Scheme, margin: f64) -> Option<(Bytes, Bytes)> {
         let frames = self.ports.first()?.latency.mtu;
         let extra = match scheme {
             Scheme::Pfc | Scheme::Cbfc => Bytes::ZERO,
@@ -283,11 +283,11 @@ impl Site {
             _ => frames * 6,
         };
         let early = |late: Bytes| self.room(scheme, late, margin) + extra;
-        let is_too_much = |late: Bytes| self.total(scheme, late, early(late)) > buffer;
+        let is_too_much = |late: Bytes| self.total(scheme, late, early(late)) > self.buffer;
         if is_too_much(Bytes::ZERO) {
             return None;
         }
-        let late = search(is_too_much, buffer + Bytes::new(1));
+        let late = search(is_too_much, self.buffer + Bytes::new(1));
         let late = late.saturating_sub(Bytes::new(1));
         Some((late, early(late)))
     }
@@ -323,9 +323,9 @@ impl CycleSet {
         }
     }
 
-    fn add(&mut self, site: &Site, limits: (Bytes, f64)) {
+    fn add(&mut self, site: &Site, margin: f64) {
         self.least = site.least(self.scheme);
-        let Some((late_buffer, early_buffer)) = site.fill(self.scheme, limits) else {
+        let Some((late_buffer, early_buffer)) = site.fill(self.scheme, margin) else {
             return;
         };
         let threshold = site.threshold(self.scheme, late_buffer);
@@ -355,7 +355,7 @@ impl CycleSet {
 }
 
 impl CycleSwitch {
-    fn add(&mut self, site: &Site, limits: (Bytes, f64)) {
+    fn add(&mut self, site: &Site, margin: f64) {
         self.members.push(site.node);
         for port in &site.ports {
             let place = (site.node, port.number);
@@ -366,7 +366,7 @@ impl CycleSwitch {
             }
         }
         for set in &mut self.sets {
-            set.add(site, limits);
+            set.add(site, margin);
         }
     }
 }

@@ -211,7 +211,7 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
     let mut known: BTreeMap<(Vec<Kind>, Bytes), usize> = BTreeMap::new();
     let mut idle = 0;
     for &node in fabric.topology.switches() {
-        let kinds = port_kinds(fabric, request, (node, occurring));
+        let kinds = port_kinds(fabric, request, node, occurring);
         if kinds.is_empty() {
             idle += 1;
             continue;
@@ -321,7 +321,8 @@ pub fn classes_most(medium: Medium) -> usize {
 fn port_kinds(
     fabric: &Fabric,
     request: &Request,
-    (node, occurring): (NodeId, u16),
+    node: NodeId,
+    occurring: u16,
 ) -> Vec<(PortId, Kind)> {
     let ports = (0..).map(PortId).zip(fabric.topology.ports(node));
     let kinds = ports.map(|(number, port)| {

@@ -260,15 +260,14 @@ impl Bench {
 
     /// The frame that aligns the queue, two senders at line rate, and the frames on the way back.
     fn flows(&self, phase: Span) -> Vec<Flow> {
-        let greedy = (Bytes::MAX, self.after());
         let mut flows = vec![
-            self.flow("data 1", ("H1", "H3"), greedy),
-            self.flow("data 2", ("H2", "H3"), greedy),
-            self.flow("way back", ("H3", "H1"), (Bytes::MAX, Time::ZERO + phase)),
+            self.flow("data 1", "H1", "H3", Bytes::MAX, self.after()),
+            self.flow("data 2", "H2", "H3", Bytes::MAX, self.after()),
+            self.flow("way back", "H3", "H1", Bytes::MAX, Time::ZERO + phase),
         ];
         let odd = self.odd();
         if odd > Bytes::ZERO {
-            flows.push(self.flow("align", ("H1", "H3"), (odd, Time::ZERO)));
+            flows.push(self.flow("align", "H1", "H3", odd, Time::ZERO));
         }
         flows
     }
@@ -288,7 +287,7 @@ impl Bench {
         Bytes::new(threshold.get() % frame.get())
     }
 
-    fn flow(&self, name: &str, (from, to): (&str, &str), (size, start): (Bytes, Time)) -> Flow {
+    fn flow(&self, name: &str, from: &str, to: &str, size: Bytes, start: Time) -> Flow {
         let target = named(&self.topology, to);
         Flow {
             label: 0,

@@ -40,7 +40,7 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     headrooms(&mut text, plan);
     for switch in &plan.switches {
         line(&mut text, "");
-        switch_report(&mut text, fabric, (plan, switch));
+        switch_report(&mut text, fabric, plan, switch);
     }
     line(&mut text, "");
     line(&mut text, verdict(plan));
@@ -140,7 +140,7 @@ fn headrooms(text: &mut String, plan: &Plan) {
     }
 }
 
-fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &SwitchPlan)) {
+fn switch_report(text: &mut String, fabric: &Fabric, plan: &Plan, switch: &SwitchPlan) {
     let names = switch.members.iter();
     let names = names.map(|node| fabric.topology.node(*node).name.clone());
     let (names, buffer) = (some(names), switch.buffer.exact());
@@ -179,19 +179,19 @@ fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &Sw
         String::new(),
         pool,
     ]);
-    rows.extend(switch.ttl.iter().map(|ttl| ttl_row(fabric, (plan, ttl))));
+    rows.extend(switch.ttl.iter().map(|ttl| ttl_row(fabric, plan, ttl)));
     table(text, rows.into_iter());
     for scheme in &switch.schemes {
         if let Fit::Short(_, advice) = scheme.fit {
             let name = scheme.scheme.name();
-            let advice = self::advice((plan.medium, advice), scheme.need);
+            let advice = self::advice(plan.medium, advice, scheme.need);
             line(text, format_args!("  {name} does not fit: {advice}"));
         }
     }
 }
 
 /// What would make it fit.
-pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
+fn advice(medium: Medium, advice: Advice, need: Bytes) -> String {
     let mut ways = vec![format!("give the switch {} of buffer", need.exact())];
     if let Some(classes) = advice.classes {
         let noun = match (medium, classes) {
@@ -295,7 +295,7 @@ fn thresholds(set: &Set) -> String {
 /// What a grant of InfiniBand reaches at most.
 pub(super) const IBA_GRANT: Bytes = Bytes::new(2_048 * cbfc::BLOCK.get());
 
-fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
+fn ttl_row(fabric: &Fabric, plan: &Plan, ttl: &TtlPlan) -> [String; 5] {
     let names = ttl.members.iter();
     let names = some(names.map(|node| fabric.topology.node(*node).name.clone()));
     if ttl.hops == 0 {

@@ -34,13 +34,13 @@ impl Hops {
         let entrances = Entrances::of(fabric);
         for (number, exits) in exits.iter().enumerate() {
             let way = WayId(number as u32);
-            hops.follow(fabric, way, (entrances.of_way(way), exits));
+            hops.follow(fabric, way, entrances.of_way(way), exits);
         }
         hops
     }
 
     /// All packets of a way, hop by hop.
-    fn follow(&mut self, fabric: &Fabric, way: WayId, (from, exits): (&[NodeId], &[NodeId])) {
+    fn follow(&mut self, fabric: &Fabric, way: WayId, from: &[NodeId], exits: &[NodeId]) {
         let (topology, table) = (&fabric.topology, &fabric.routes.table);
         let mut here = from.to_vec();
         let mut next = Vec::new();

@@ -39,7 +39,7 @@ pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
     let stride = (replays.sum::<usize>() / PAGE_CELLS_MAX + 1).next_power_of_two();
     let palette = (0..PALETTE.len()).map(|n| chart::hex(chart::colour(n)));
     let acts = runs.iter();
-    let acts = acts.map(|(run, panels)| Act::new(run, panels, (points_max, stride)));
+    let acts = acts.map(|(run, panels)| Act::new(run, panels, points_max, stride));
     let scene =
         Scene { palette: palette.collect(), alarm: chart::hex(ALARM), runs: acts.collect() };
     let text = serde_json::to_string(&scene).expect("numbers and texts");
@@ -133,7 +133,7 @@ struct Port {
 }
 
 impl Act {
-    fn new(run: &Run, panels: &[Panel], (points_max, stride): (usize, usize)) -> Act {
+    fn new(run: &Run, panels: &[Panel], points_max: usize, stride: usize) -> Act {
         let mut axes = Vec::new();
         let panels = panels.iter();
         Act {
@@ -302,7 +302,7 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
     let times: Vec<Time> = kept.iter().map(|at| replay.times[*at]).collect();
     let ports: Vec<Port> = ports.collect();
     let columns = replay.ports.iter().zip(&ports);
-    let columns = columns.flat_map(|(states, port)| columns_of(states, port, (&kept, &times)));
+    let columns = columns.flat_map(|(states, port)| columns_of(states, port, &kept, &times));
     Some(Network {
         nodes: nodes.collect(),
         classes: run.scenario.config.ingress.class_count(),
@@ -324,7 +324,7 @@ fn full_at(run: &Run, node: NodeId, port: PortId) -> Bytes {
 }
 
 /// The four columns of a port: low and high bytes of its queue, what it may send, what it sends.
-fn columns_of(states: &PortStates, port: &Port, (kept, times): (&[usize], &[Time])) -> Vec<u8> {
+fn columns_of(states: &PortStates, port: &Port, kept: &[usize], times: &[Time]) -> Vec<u8> {
     let share = |at: usize| {
         let held = u64::from(states.held[at]).min(port.full);
         (held * 65_535 / port.full) as u16

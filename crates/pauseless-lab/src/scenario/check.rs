@@ -27,8 +27,7 @@ pub(crate) fn read_table(source: &Source, table: DeTable<'_>) -> Result<Fabric, 
     let sink = Sink::default();
     let root = Section::root(&sink, table);
     let overrides = Overrides::default();
-    let how = (&overrides, Aim::Check, folder_of(&source.file));
-    let written = Written::read(root, &sink, how);
+    let written = Written::read(root, &sink, &overrides, Aim::Check, folder_of(&source.file));
     let fabric = written.into_fabric(&source.file, &sink);
     match fabric {
         Some(fabric) if sink.is_empty() => Ok(fabric),
@@ -74,7 +73,7 @@ impl Written {
         }
         let (traffic, origin) = match (plans.is_empty(), rule) {
             (false, _) => {
-                let demands = self.demands((&plans, &routing), &mut classes);
+                let demands = self.demands(&plans, &routing, &mut classes);
                 (Traffic::Demands(demands), Origin::Flows)
             }
             (true, rule) => {
@@ -106,7 +105,8 @@ impl Written {
     /// All that the flows send, and all that is told to their sources by their targets.
     pub(crate) fn demands(
         &self,
-        (plans, routing): (&[Plan], &Routing),
+        plans: &[Plan],
+        routing: &Routing,
         classes: &mut ClassMap,
     ) -> Vec<Demand> {
         let mut demands = demands(plans, routing);

@@ -252,9 +252,11 @@ impl FileValue for NextClasses {
 
 /// Reports flows that can get into a class that the switches do not have.
 pub(crate) fn check_count(
-    (map, place): (&ClassMap, &Place),
+    map: &ClassMap,
+    place: &Place,
     plans: &[Plan],
-    (class_count, sink): (u8, &Sink),
+    class_count: u8,
+    sink: &Sink,
 ) {
     let lanes = BTreeSet::from_iter(plans.iter().map(|plan| plan.terms.lane()));
     let reach = |lane: &Lane| map.reachable(lane.label, lane.class);

@@ -64,7 +64,7 @@ impl ScenarioFile {
     pub fn build(&self, name: &str, overrides: &Overrides) -> Result<Scenario, Problems> {
         let sink = Sink::default();
         let root = Section::filled(&sink, Place::default(), &self.entries);
-        let written = Sections::read(root, &sink, (overrides, Aim::Run, Path::new("")));
+        let written = Sections::read(root, &sink, overrides, Aim::Run, Path::new(""));
         match written.resolve(name, &sink) {
             Some(scenario) if sink.is_empty() => Ok(scenario),
             _ => Err(Problems::of_sources(self.sources.to_vec(), sink.into_list())),

@@ -144,12 +144,12 @@ impl Scenario {
     /// The same for a file that has been read, since a pipe can be read only once.
     pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
         import::refuse_simulators(&source.file, &source.text)?;
-        parse_file(&source.file, &source.stem(), (&source.text, overrides))
+        parse_file(&source.file, &source.stem(), &source.text, overrides)
     }
 
     /// Reads `text`, which messages call `name`.
     pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, Problems> {
-        parse_file(name, name, (text, overrides))
+        parse_file(name, name, text, overrides)
     }
 
     /// The same scenario as a file in which nothing is left out, to be written next to results.
@@ -161,9 +161,9 @@ impl Scenario {
 pub(crate) fn parse_file(
     file: &str,
     name: &str,
-    input: (&str, &Overrides),
+    text: &str,
+    overrides: &Overrides,
 ) -> Result<Scenario, Problems> {
-    let (text, overrides) = input;
     let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
     if text.len() as u64 > FILE_MAX {
         let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
@@ -172,8 +172,7 @@ pub(crate) fn parse_file(
     let table = parse_table(text).map_err(refuse)?;
     let sink = Sink::default();
     let root = Section::root(&sink, table);
-    let how = (overrides, Aim::Run, folder_of(file));
-    let written = Written::read(root, &sink, how);
+    let written = Written::read(root, &sink, overrides, Aim::Run, folder_of(file));
     written.check_only.refuse_run(&sink);
     match written.resolve(name, &sink) {
         Some(scenario) if sink.is_empty() => Ok(scenario),
@@ -294,8 +293,13 @@ struct Written {
 }
 
 impl Written {
-    fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim, &Path)) -> Written {
-        let (overrides, aim, folder) = how;
+    fn read(
+        mut root: Section<'_>,
+        sink: &Sink,
+        overrides: &Overrides,
+        aim: Aim,
+        folder: &Path,
+    ) -> Written {
         let general = General::read_from(&mut root, overrides, aim);
         let network = Network::read(&mut root);
         let fabric = network.and_then(|network| network.resolve(aim, sink));
@@ -384,7 +388,7 @@ impl Written {
     fn run_classes(&self, fabric: &Fabric, plans: &[Plan], sink: &Sink) -> ClassMap {
         let mut map = self.class_map(&fabric.topology, self.routing.rule(), sink);
         if let Some(Classes { place, .. }) = &self.classes {
-            classes::check_count((&map, place), plans, (self.switches.class_count, sink));
+            classes::check_count(&map, place, plans, self.switches.class_count, sink);
         }
         if self.switches.has_feedback_class {
             map.keep(Class(self.switches.class_count));
@@ -433,16 +437,15 @@ impl Written {
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);
         let receivers = observe::receivers(&fabric, &self.receivers, sink);
-        let run = (duration, &plans[..]);
         let probes = self.probe.as_ref();
-        let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, run));
+        let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, duration, &plans));
         let routing = planner.route(self.routing.builder(&fabric.topology, []), &plans)?;
         if !sink.is_empty() {
             return None;
         }
         let mut control = control?;
         if let Some(margin) = self.cycle_margin() {
-            self.apply_cycle_aware(&fabric, &mut control, (classes.clone(), margin))?;
+            self.apply_cycle_aware(&fabric, &mut control, classes.clone(), margin)?;
         }
         let mut flows = routing.flows(&plans, &self.flows.timing, seed)?;
         let mut answers = congestion::Answers {

@@ -286,8 +286,13 @@ impl Probe {
     }
 
     /// What to record of the flows of `plans` during `duration`.
-    pub(crate) fn probes(&self, topology: &Topology, sink: &Sink, run: (Span, &[Plan])) -> Probes {
-        let (duration, plans) = run;
+    pub(crate) fn probes(
+        &self,
+        topology: &Topology,
+        sink: &Sink,
+        duration: Span,
+        plans: &[Plan],
+    ) -> Probes {
         let flows = self.flows.value.resolve(plans, sink);
         let ports = match self.ports.get() {
             Some(patterns) => pattern::ports(topology, patterns, sink),

@@ -38,16 +38,16 @@ impl Knob {
     pub fn read(path: &Path, key: &str) -> Result<Knob, Problems> {
         let source = Source::read_within(path, FILE_MAX)?;
         import::refuse_simulators(&source.file, &source.text)?;
-        Knob::find(&source, &source.stem(), (key, Reach::Values))
+        Knob::find(&source, &source.stem(), key, Reach::Values)
     }
 
     /// The same in `text`, which messages call `name`.
     pub fn parse(name: &str, text: &str, key: &str) -> Result<Knob, Problems> {
         let source = Source { file: name.to_string(), text: text.to_string() };
-        Knob::find(&source, name, (key, Reach::Values))
+        Knob::find(&source, name, key, Reach::Values)
     }
 
-    fn find(source: &Source, name: &str, (key, reach): (&str, Reach)) -> Result<Knob, Problems> {
+    fn find(source: &Source, name: &str, key: &str, reach: Reach) -> Result<Knob, Problems> {
         let Source { file, text } = source;
         let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
         let table = parse_table(text).map_err(refuse)?;
@@ -147,7 +147,7 @@ impl Knob {
 
     /// The scenario with another value.
     pub fn scenario(&self, amount: Amount, overrides: &Overrides) -> Result<Scenario, Problems> {
-        parse_file(&self.file, &self.name, (&self.text(amount), overrides))
+        parse_file(&self.file, &self.name, &self.text(amount), overrides)
     }
 
     fn with(&self, value: &str) -> String {
@@ -188,7 +188,7 @@ impl Changed {
             let help = "--set is for scenarios: make one with `pauseless convert --to scenario`";
             return Err(Problems::of_file(file, format!("this is {whose}"), help));
         }
-        let knob = Knob::find(&self.source, file, (key, Reach::Anything))?;
+        let knob = Knob::find(&self.source, file, key, Reach::Anything)?;
         let is_toml = toml::from_str::<toml::Table>(&format!("value = {value}")).is_ok();
         let after = if is_toml { knob.with(value) } else { knob.with(&quote(value)) };
         // What follows the value is the end of the text as it was, and perhaps something before that.

@@ -41,7 +41,7 @@ pub(super) fn measure(
     let capture = capture.map(|path| taps::lay(&mut nodes, &plans, path));
     let capture = capture.transpose().map_err(BedError::Files)?;
     let mut bed = Bed::new(nodes, Pace::Elastic(tick));
-    let (ended, messages) = drive(&mut bed, (&scenario.config, &plans), watch);
+    let (ended, messages) = drive(&mut bed, &scenario.config, &plans, watch);
     let measurements = Measurements { reports: bed.reports(), watched: watched(&bed), ended };
     drop(namespaces);
     let mut facts = WireFacts::of(&scenario, &measurements.reports);
@@ -61,7 +61,8 @@ pub(super) fn measure(
 /// had to say meanwhile.
 fn drive(
     bed: &mut Bed,
-    (config, plans): (&Config, &[NodePlan]),
+    config: &Config,
+    plans: &[NodePlan],
     watch: &mut dyn Watch,
 ) -> (Ended, Vec<String>) {
     let end = Time::ZERO + config.duration;

@@ -172,7 +172,7 @@ pub fn measure(
     watch.begin();
     let (run, mut wire) = match &options.program {
         None => lockstep::measure(Arc::clone(&scenario), options, watch)?,
-        Some(program) => processes::measure(Arc::clone(&scenario), (options, program), watch)?,
+        Some(program) => processes::measure(Arc::clone(&scenario), options, program, watch)?,
     };
     let stop = &scenario.config.stop;
     if options.program.is_some() && (stop.deadlock || stop.done) {

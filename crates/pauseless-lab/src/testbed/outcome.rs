@@ -198,19 +198,21 @@ impl<'a> View<'a> {
             return Bytes::ZERO;
         };
         let end = self.node(self.config.flows[flow].target).time;
-        let mut before = (Time::ZERO, 0.0);
+        let mut before = Delivered { time: Time::ZERO, bytes: 0.0 };
         let (times, rates) = self.flow_series(flow).unwrap_or_default();
         for (sample, rate) in times.iter().zip(rates) {
-            let bytes = before.1 + rate * (*sample - before.0).as_secs_f64() / 8.0;
+            let bytes = before.bytes + rate * (*sample - before.time).as_secs_f64() / 8.0;
+            let after = Delivered { time: *sample, bytes };
             if *sample >= time {
-                return between(before, (*sample, bytes), time);
+                return between(before, after, time);
             }
-            before = (*sample, bytes);
+            before = after;
         }
         if time >= end {
             receive.bytes
         } else {
-            between(before, (end, receive.bytes.get() as f64), time)
+            let after = Delivered { time: end, bytes: receive.bytes.get() as f64 };
+            between(before, after, time)
         }
     }
 
@@ -427,14 +429,22 @@ fn last_of_each<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
     groups.map(|group| group[parts - 1]).collect()
 }
 
-/// The value at `time` on the line from one point to another.
-fn between(from: (Time, f64), to: (Time, f64), time: Time) -> Bytes {
-    let span = to.0.saturating_since(from.0);
+/// How much of a flow was delivered at an instant.
+#[derive(Clone, Copy)]
+struct Delivered {
+    time: Time,
+    bytes: f64,
+}
+
+/// What was delivered at `time`, on the line between two instants.
+fn between(from: Delivered, to: Delivered, time: Time) -> Bytes {
+    let span = to.time.saturating_since(from.time);
     let share = match span {
         Span::ZERO => 1.0,
-        span => time.saturating_since(from.0).as_secs_f64() / span.as_secs_f64(),
+        span => time.saturating_since(from.time).as_secs_f64() / span.as_secs_f64(),
     };
-    Bytes::new((from.1 + (to.1 - from.1) * share.min(1.0)).round().max(0.0) as u64)
+    let bytes = from.bytes + (to.bytes - from.bytes) * share.min(1.0);
+    Bytes::new(bytes.round().max(0.0) as u64)
 }
 
 /// The state of a port at zero and at each of so many samples.

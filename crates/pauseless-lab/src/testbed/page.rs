@@ -93,15 +93,15 @@ fn summary(runs: &[Measured]) -> String {
     for measured in runs {
         let tau = measured_tau(&measured.wire);
         let name = escape(&measured.run.scenario.name);
-        rows.push(row(name, frames(measured), (&measured.run, tau)));
+        rows.push(row(name, frames(measured), &measured.run, tau));
         let tau = span(measured.wire.tau_configured);
-        rows.push(row(String::new(), "simulated", (&measured.simulated, tau)));
+        rows.push(row(String::new(), "simulated", &measured.simulated, tau));
     }
     table(&heads, rows)
 }
 
 /// A run of the summary: its name, what carried its frames, what came of it, and its tau.
-fn row(name: String, frames: &str, (run, tau): (&Run, String)) -> [String; 8] {
+fn row(name: String, frames: &str, run: &Run, tau: String) -> [String; 8] {
     [
         name,
         frames.to_string(),
@@ -162,12 +162,12 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
         for (colour, flow) in flows.enumerate() {
             let values = flow.goodput_bps.iter().map(|rate| mbps(*rate));
             let label = run.flow_name(flow.flow).to_string();
-            rates.push(curve(run, (label, colour, stroke), values));
+            rates.push(curve(run, label, colour, stroke, values));
         }
     }
     if !rates.is_empty() {
-        let rates = (rates, scale.rate_max_mbps);
-        figures.push(figure(measured, scale, ("goodput (Mb/s)".to_string(), rates)));
+        let max = scale.rate_max_mbps;
+        figures.push(figure(measured, scale, "goodput (Mb/s)", rates, max));
     }
     for port in &measured.run.outcome.series.ports {
         let name = measured.run.port_name(port.node, port.port);
@@ -177,12 +177,11 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
             let same = all.filter(|it| (it.node, it.port) == (port.node, port.port));
             for it in same {
                 let values = it.queue.iter().map(|queue| kb(*queue));
-                queues.push(curve(run, (name.clone(), 0, stroke), values));
+                queues.push(curve(run, name.clone(), 0, stroke, values));
             }
         }
-        let queues = (queues, scale.queue_max_kb);
         let heading = format!("ingress queue of {name} (KB)");
-        let (caption, mut figure) = figure(measured, scale, (heading, queues));
+        let (caption, mut figure) = figure(measured, scale, &heading, queues, scale.queue_max_kb);
         figure.levels = levels(&measured.run, port);
         figures.push((caption, figure));
     }
@@ -191,7 +190,9 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
 
 fn curve(
     run: &Run,
-    (label, colour, stroke): (String, usize, Stroke),
+    label: String,
+    colour: usize,
+    stroke: Stroke,
     values: impl Iterator<Item = f64>,
 ) -> Curve {
     let times = run.outcome.series.times.iter();
@@ -201,7 +202,9 @@ fn curve(
 fn figure(
     measured: &Measured,
     scale: Scale,
-    (heading, (curves, value_max)): (String, (Vec<Curve>, f64)),
+    heading: &str,
+    curves: Vec<Curve>,
+    value_max: f64,
 ) -> (String, Figure) {
     let name = &measured.run.scenario.name;
     let description = format!("{heading} of {name} over time (ms), measured and simulated");

@@ -34,7 +34,8 @@ use crate::scenario::Scenario;
 /// off.
 pub(super) fn measure(
     scenario: Arc<Scenario>,
-    (options, program): (&Options, &Path),
+    options: &Options,
+    program: &Path,
     watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
     let plan_options = plan::Options { envelope: options.envelope, slack: SLACK };

@@ -335,7 +335,7 @@ impl Drawing<'_> {
             let target = self.fabric.routes.groups.target(flow.group);
             // The last port leads to the target, which need not be written.
             let steps = &flow.path[..flow.path.len() - 1];
-            let steps = steps.iter().map(|step| self.step(*step, links));
+            let steps = steps.iter().map(|(node, port)| self.step(*node, *port, links));
             format!(
                 "source = \"{}\"\ntarget = \"{}\"\npath = [{}]\n",
                 self.name(flow.source),
@@ -347,7 +347,7 @@ impl Drawing<'_> {
     }
 
     /// The node behind a port, with the number of the link among those that are kept.
-    fn step(&self, (node, port): (NodeId, PortId), links: &BTreeSet<LinkIndex>) -> String {
+    fn step(&self, node: NodeId, port: PortId, links: &BTreeSet<LinkIndex>) -> String {
         let topology = &self.fabric.topology;
         let here = topology.port(node, port);
         let parallel = topology.ports_towards(node, here.peer);

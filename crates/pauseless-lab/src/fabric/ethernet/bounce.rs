@@ -33,12 +33,12 @@ struct Shared {
 }
 
 /// Adds an address for each way through a tunnel, and returns what tunnels make of priorities.
-pub(super) fn add((site, ends): (&Site, &Ends), fabric: &mut Fabric, tunnels: Tunnels) -> Rows {
+pub(super) fn add(site: &Site, ends: &Ends, fabric: &mut Fabric, tunnels: Tunnels) -> Rows {
     let with_tunnel = switches_with_tunnels(site, ends);
     if with_tunnel.is_empty() {
         return Rows::new();
     }
-    let pairs = shared_servers((site, ends), &fabric.topology, &with_tunnel);
+    let pairs = shared_servers(site, ends, &fabric.topology, &with_tunnel);
     let reason = match tunnels {
         Tunnels::LeftOut => Some(LEFT_OUT),
         Tunnels::Bounced if pairs.is_empty() => Some(NOT_SHARED),
@@ -82,7 +82,8 @@ fn switches_with_tunnels<'d>(site: &Site<'d>, ends: &Ends) -> BTreeMap<NodeId, &
 
 /// A server for each pair of switches with tunnels, in both directions: either may be active.
 fn shared_servers(
-    (site, ends): (&Site, &Ends),
+    site: &Site,
+    ends: &Ends,
     topology: &Topology,
     with_tunnel: &BTreeMap<NodeId, &SwitchConfig>,
 ) -> BTreeMap<(NodeId, NodeId), Shared> {
@@ -150,8 +151,10 @@ impl Bounce {
             for &switch in topology.switches() {
                 let hops = match switch {
                     switch if switch == self.active => Vec::new(),
-                    switch if switch == self.standby => towards(topology, (switch, leaf)),
-                    switch if switch == leaf => towards(topology, (leaf, self.active)),
+                    switch if switch == self.standby => {
+                        topology.ports_towards(switch, leaf).collect()
+                    }
+                    switch if switch == leaf => topology.ports_towards(leaf, self.active).collect(),
                     switch => routes.table.next_hops(switch, down).to_vec(),
                 };
                 routes.table.set_way(switch, way, &hops);
@@ -161,10 +164,6 @@ impl Bounce {
         }
         leaves.len()
     }
-}
-
-fn towards(topology: &Topology, (from, to): (NodeId, NodeId)) -> Vec<PortId> {
-    topology.ports_towards(from, to).collect()
 }
 
 /// The priority in which packets of each priority leave by the tunnel: the number of the queue,

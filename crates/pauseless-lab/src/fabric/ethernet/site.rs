@@ -5,7 +5,7 @@ use pauseless_core::id::{NodeId, PortId};
 use super::configs::{Configured, NAME_IT};
 use super::ports::{self, Found};
 use super::roles::{self, Role};
-use super::wires::Wires;
+use super::wires::{WireEnd, Wires};
 use super::{count, some};
 use crate::fabric::ib::Parsed;
 use crate::import::ethernet::pg_profile::{self, PgProfile};
@@ -71,11 +71,11 @@ impl<'d> Site<'d> {
             is_cabled: false,
         });
         let mut site = Site { nodes: nodes.collect(), cables: Vec::new(), implied: Vec::new() };
-        for (node, _) in wires.cables.iter().flat_map(|cable| &cable.ends) {
-            site.nodes[*node].is_cabled = true;
+        for end in wires.cables.iter().flat_map(|cable| &cable.ends) {
+            site.nodes[end.node].is_cabled = true;
         }
         let ends = wires.cables.iter();
-        let ends = Vec::from_iter(ends.map(|cable| [cable.ends[0].0, cable.ends[1].0]));
+        let ends = Vec::from_iter(ends.map(|cable| cable.ends.each_ref().map(|end| end.node)));
         for config in configs {
             let node = site.node_of(config, &ends)?;
             site.nodes[node].config = Some(&config.config);
@@ -85,7 +85,7 @@ impl<'d> Site<'d> {
             node.role = *role;
         }
         for cable in &wires.cables {
-            let both = cable.ends.iter().all(|(node, _)| assigned[*node] == Role::Host);
+            let both = cable.ends.iter().all(|end| assigned[end.node] == Role::Host);
             if both {
                 let problem = Problem::new(cable.at.clone(), "a cable joins two hosts");
                 let problem = problem.expected("a switch at one end");
@@ -190,7 +190,7 @@ impl<'d> Site<'d> {
     fn take_cables(&mut self, wires: &Wires, notes: &mut Vec<String>) {
         let (mut down, mut unknown, mut in_order) = (Vec::new(), Vec::new(), Vec::new());
         for cable in &wires.cables {
-            let ends = cable.ends.clone().map(|(node, interface)| {
+            let ends = cable.ends.clone().map(|WireEnd { node, interface }| {
                 let SiteNode { config, kind, .. } = &self.nodes[node];
                 let found = config.map(|config| ports::find(config, kind.as_deref(), &interface));
                 let named = || format!("{} {interface}", self.nodes[node].name);

@@ -27,7 +27,7 @@ pub fn execute(
 ) -> io::Result<(Run, Vec<PathBuf>)> {
     let outputs = &case.outputs;
     if let Some(setup) = &case.replica {
-        return replicate::execute(scenario, (setup, outputs), threads, watch);
+        return replicate::execute(scenario, setup, outputs, threads, watch);
     }
     let begin = Instant::now();
     scenario.config.probes.pauses = true;

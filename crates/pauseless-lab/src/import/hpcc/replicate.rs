@@ -21,7 +21,8 @@ use crate::scenario::Scenario;
 /// run is our engine's; what the replica found stands beside it.
 pub(super) fn execute(
     scenario: Scenario,
-    (setup, outputs): (&Setup, &Outputs),
+    setup: &Setup,
+    outputs: &Outputs,
     threads: usize,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> io::Result<(Run, Vec<PathBuf>)> {
@@ -31,7 +32,7 @@ pub(super) fn execute(
     let groups = setup.flows.iter().map(|flow| flow.group);
     let groups = Vec::from_iter(BTreeSet::from_iter(groups));
     let mut files = Files::create(outputs)?;
-    let (found, interrupted) = drive(setup, (&mut files, outputs), &mut watch)?;
+    let (found, interrupted) = drive(setup, &mut files, outputs, &mut watch)?;
     let written = files.finish()?;
     let mut run = Run::execute_on(threads, scenario, watch);
     run.replica = Some(found.beside(&run.outcome, &groups));
@@ -55,7 +56,8 @@ const EVENTS: usize = 100_000;
 
 fn drive(
     setup: Setup,
-    (files, outputs): (&mut Files<'_>, &Outputs),
+    files: &mut Files<'_>,
+    outputs: &Outputs,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> io::Result<(Found, bool)> {
     let end = instant(setup.stop);

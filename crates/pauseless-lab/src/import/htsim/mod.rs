@@ -139,7 +139,7 @@ impl Reader {
         };
         let hops = paths.map(|text| {
             let hops = paths::parse(text, &self.sink);
-            self.look_at_paths((&matrix, tree.as_ref()), &hops, text);
+            self.look_at_paths(&matrix, tree.as_ref(), &hops, text);
             hops
         });
         let tree = tree?;
@@ -166,7 +166,7 @@ impl Reader {
     }
 
     /// Whether the paths are those of the flows of this matrix, by switches of this tree.
-    fn look_at_paths(&self, (matrix, tree): (&Matrix, Option<&Tree>), hops: &Hops, text: Text<'_>) {
+    fn look_at_paths(&self, matrix: &Matrix, tree: Option<&Tree>, hops: &Hops, text: Text<'_>) {
         for node in hops.values().flat_map(|way| &way.nodes) {
             if tree.is_some_and(|tree| !tree.has(&node.value)) {
                 let problem = node.place.problem(format!("there is no {} in the tree", node.value));

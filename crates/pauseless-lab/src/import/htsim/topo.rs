@@ -239,7 +239,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// `a / b`, or a report at `key` of `tier` if that is no whole number above zero.
-    fn share(&self, (a, b): (u64, u64), (tier, key): (usize, usize), what: &str) -> Option<u64> {
+    fn share(&self, a: u64, b: u64, tier: usize, key: usize, what: &str) -> Option<u64> {
         if b > 0 && a >= b && a.is_multiple_of(b) {
             return Some(a / b);
         }
@@ -268,24 +268,26 @@ impl<'t> Parser<'t, '_> {
         }
         let hosts_per_lower = self.value(0, RADIX_DOWN);
         let lowers_per_pod =
-            self.share((pod, hosts_per_lower), (0, RADIX_DOWN), "switches of a pod")?;
+            self.share(pod, hosts_per_lower, 0, RADIX_DOWN, "switches of a pod")?;
         // As htsim counts them: by capacity, then by ports.
         let speeds = [0, 1, 2].map(|tier| self.value(tier, SPEED));
         let below = hosts * speeds[0];
-        let uplinks = (below, speeds[1] * self.value(0, OVERSUBSCRIBED));
-        let uplinks = self.share(uplinks, (0, OVERSUBSCRIBED), "links above tier 0")?;
-        let uppers = (uplinks, pods * self.value(1, RADIX_DOWN));
-        let uppers_per_pod = self.share(uppers, (1, RADIX_DOWN), "tier 1 switches of a pod")?;
+        let above = speeds[1] * self.value(0, OVERSUBSCRIBED);
+        let uplinks = self.share(below, above, 0, OVERSUBSCRIBED, "links above tier 0")?;
+        let downlinks = pods * self.value(1, RADIX_DOWN);
+        let uppers_per_pod =
+            self.share(uplinks, downlinks, 1, RADIX_DOWN, "tier 1 switches of a pod")?;
         let bundle = self.value(1, BUNDLE);
-        self.expect((0, RADIX_UP), uppers_per_pod * bundle)?;
+        self.expect(0, RADIX_UP, uppers_per_pod * bundle)?;
         let (mut cores, mut cores_per_upper) = (0, 0);
         if is_deep {
-            let top = (uplinks * speeds[1], speeds[2] * self.value(1, OVERSUBSCRIBED));
-            let top = self.share(top, (1, OVERSUBSCRIBED), "links above tier 1")?;
-            cores = self.share((top, self.value(2, RADIX_DOWN)), (2, RADIX_DOWN), "cores")?;
-            let radix = (self.value(1, RADIX_UP), self.value(2, BUNDLE));
-            cores_per_upper = self.share(radix, (1, RADIX_UP), "cores of a tier 1 switch")?;
-            self.expect((1, RADIX_UP), cores / uppers_per_pod.min(cores) * self.value(2, BUNDLE))?;
+            let below = uplinks * speeds[1];
+            let above = speeds[2] * self.value(1, OVERSUBSCRIBED);
+            let top = self.share(below, above, 1, OVERSUBSCRIBED, "links above tier 1")?;
+            cores = self.share(top, self.value(2, RADIX_DOWN), 2, RADIX_DOWN, "cores")?;
+            let (radix, bundle) = (self.value(1, RADIX_UP), self.value(2, BUNDLE));
+            cores_per_upper = self.share(radix, bundle, 1, RADIX_UP, "cores of a tier 1 switch")?;
+            self.expect(1, RADIX_UP, cores / uppers_per_pod.min(cores) * self.value(2, BUNDLE))?;
         }
         let links = [0, 1, 2].map(|tier| Link {
             rate: Rate::gbps(self.value(tier, SPEED).max(1)),
@@ -320,7 +322,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Reports where `key` of a tier does not say what follows from the rest.
-    fn expect(&self, (tier, key): (usize, usize), value: u64) -> Option<()> {
+    fn expect(&self, tier: usize, key: usize, value: u64) -> Option<()> {
         let (found, word) = self.tiers[tier].values[key]?;
         if found == value {
             return Some(());

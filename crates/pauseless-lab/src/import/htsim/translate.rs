@@ -108,7 +108,7 @@ impl Parts {
         }
         let names = names(&self.matrix.flows);
         let flows = self.matrix.flows.iter().zip(&names).zip(1..);
-        let rows = flows.map(|((flow, name), number)| self.row(flow, name, (number, &names)));
+        let rows = flows.map(|((flow, name), number)| self.row(flow, name, number, &names));
         let rows = Rows {
             list: rows.collect(),
             hosts: (0..self.tree.hosts).map(|host| format!("H{host}")).collect(),
@@ -121,7 +121,7 @@ impl Parts {
         [name.entries(), traffic::kinds().entries(&list), chosen(&keys)].concat()
     }
 
-    fn row(&self, flow: &Flow, name: &str, (number, names): (u32, &[String])) -> Row {
+    fn row(&self, flow: &Flow, name: &str, number: u32, names: &[String]) -> Row {
         let Options { mtu, has_starts, .. } = self.options;
         let packets = flow.size.div_ceil(mtu.get());
         let after = flow.after.iter().map(|first| names[*first].as_str());

@@ -67,11 +67,20 @@ pub struct PortLid {
     pub lmc: u8,
 }
 
+/// A port of a node, as a cable ends there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IbEnd {
+    /// The index of the node in [`Cabling::nodes`].
+    pub node: usize,
+    /// The number of the port, from 1; 0 is a switch itself.
+    pub port: u8,
+}
+
 /// A cable between two ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IbLink {
-    /// Both ends: index of the node and number of the port, from 1.
-    pub ends: [(usize, u8); 2],
+    /// The two ports that the cable joins.
+    pub ends: [IbEnd; 2],
     /// Lanes and speed, where the file has both.
     pub rate: Option<LinkRate>,
     /// Where the file names it first.
@@ -115,9 +124,9 @@ pub(super) struct Builder<'t> {
     links: Vec<IbLink>,
     by_guid: BTreeMap<u64, usize>,
     /// The cable at each end that has one.
-    by_end: BTreeMap<(usize, u8), usize>,
+    by_end: BTreeMap<IbEnd, usize>,
     /// Where each LID was named first, in the order of `nodes` and their `lids`.
-    lid_places: BTreeMap<(usize, u8), Range<usize>>,
+    lid_places: BTreeMap<IbEnd, Range<usize>>,
 }
 
 impl<'t> Builder<'t> {
@@ -197,18 +206,19 @@ impl<'t> Builder<'t> {
                 format!("a multiple of {size}, at most {}", u32::from(LID_MAX) + 1 - size);
             return Err(Problem::new(at, message).expected(expected));
         }
+        let end = IbEnd { node, port: lid.port };
         let Some(before) = self.lid_of(node, lid.port) else {
             self.nodes[node].lids.push(lid);
-            self.lid_places.insert((node, lid.port), at);
+            self.lid_places.insert(end, at);
             return Ok(());
         };
         if before == lid {
             return Ok(());
         }
-        let place = &self.lid_places[&(node, lid.port)];
+        let place = &self.lid_places[&end];
         let message = format!(
             "{} has LID {} and LMC {} here, but LID {} and LMC {} in line {}",
-            self.end_name((node, lid.port)),
+            self.end_name(end),
             lid.lid,
             lid.lmc,
             before.lid,
@@ -268,7 +278,8 @@ impl<'t> Builder<'t> {
         for (index, node) in self.nodes.iter_mut().enumerate() {
             node.lids.sort_unstable();
             let ports = node.lids.iter();
-            spans.extend(ports.map(|lid| (lid.lid, lid.lmc, (index, lid.port))));
+            spans
+                .extend(ports.map(|lid| (lid.lid, lid.lmc, IbEnd { node: index, port: lid.port })));
         }
         spans.sort_unstable();
         for pair in spans.windows(2) {
@@ -294,25 +305,25 @@ impl<'t> Builder<'t> {
     }
 
     /// How messages call a port.
-    pub(super) fn end_name(&self, (node, port): (usize, u8)) -> String {
-        let node = &self.nodes[node];
+    pub(super) fn end_name(&self, end: IbEnd) -> String {
+        let node = &self.nodes[end.node];
         let name = match node.description.as_str() {
             "" => String::new(),
             description => format!(" ({})", quoted(description)),
         };
-        match (node.kind, port) {
+        match (node.kind, end.port) {
             (NodeKind::Switch, 0) => format!("switch {:#018x}{name}", node.guid),
             (kind, port) => format!("port {port} of {kind} {:#018x}{name}", node.guid),
         }
     }
 
-    fn check_port(&self, end: (usize, u8), at: &Range<usize>) -> Result<(), Problem> {
-        let count = self.nodes[end.0].port_count;
-        if end.1 >= 1 && u16::from(end.1) <= count {
+    fn check_port(&self, end: IbEnd, at: &Range<usize>) -> Result<(), Problem> {
+        let (node, port) = (&self.nodes[end.node], end.port);
+        let count = node.port_count;
+        if port >= 1 && u16::from(port) <= count {
             return Ok(());
         }
-        let node = &self.nodes[end.0];
-        let message = format!("no cable fits port {} of {} {:#018x}", end.1, node.kind, node.guid);
+        let message = format!("no cable fits port {port} of {} {:#018x}", node.kind, node.guid);
         Err(Problem::new(at.clone(), message).expected(format!("a port from 1 to {count}")))
     }
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::cabling::{
-    Builder, Cabling, IbLink, LMC_MAX, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+    Builder, Cabling, IbEnd, IbLink, LMC_MAX, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
 };
 use super::guid::bare_guid;
 use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
@@ -53,7 +53,7 @@ struct Reader<'t> {
 
 /// What a port line says.
 struct Port {
-    end: (usize, u8),
+    end: IbEnd,
     peer: u64,
     peer_kind: NodeKind,
     peer_port: u8,
@@ -145,7 +145,7 @@ impl<'t> Reader<'t> {
         let (_, peer) = node_name(line, peer_kind)?;
         let peer_port = bracketed_port(line)?;
         let mut seen = Port {
-            end: (node, port),
+            end: IbEnd { node, port },
             peer,
             peer_kind,
             peer_port,
@@ -326,7 +326,7 @@ fn connect(builder: &mut Builder<'_>, port: Port) -> Result<(), Problem> {
             let own = own.map_or("none".to_string(), |own| format!("LID {own}"));
             let message = format!(
                 "{} has LID {lid} here, but {own} in its own block",
-                builder.end_name((peer, lid_port)),
+                builder.end_name(IbEnd { node: peer, port: lid_port }),
             );
             return Err(Problem::new(port.at, message)
                 .expected("the same LID in both places")
@@ -334,7 +334,7 @@ fn connect(builder: &mut Builder<'_>, port: Port) -> Result<(), Problem> {
         }
     }
     builder.link(IbLink {
-        ends: [port.end, (peer, port.peer_port)],
+        ends: [port.end, IbEnd { node: peer, port: port.peer_port }],
         rate: port.rate,
         at: port.at,
     })?;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::cabling::{
-    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+    Builder, Cabling, IbEnd, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
 };
 use super::guid::guid;
 use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
@@ -110,7 +110,7 @@ fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
     Ok(rate.map(|(width, speed)| LinkRate { width, speed }))
 }
 
-fn add(builder: &mut Builder<'_>, seen: Seen, description: &str) -> Result<(usize, u8), Problem> {
+fn add(builder: &mut Builder<'_>, seen: Seen, description: &str) -> Result<IbEnd, Problem> {
     let node = builder.node(NodeSeen {
         guid: seen.guid,
         kind: seen.kind,
@@ -126,7 +126,7 @@ fn add(builder: &mut Builder<'_>, seen: Seen, description: &str) -> Result<(usiz
     if let Some(lid) = seen.lid {
         builder.lid(node, PortLid { port, lid, lmc: 0 }, seen.at)?;
     }
-    Ok((node, seen.port))
+    Ok(IbEnd { node, port: seen.port })
 }
 
 const KINDS: [(&str, NodeKind); 3] =

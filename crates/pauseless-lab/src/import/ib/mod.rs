@@ -21,7 +21,7 @@ pub mod subnet_list;
 #[cfg(test)]
 mod tests;
 
-pub use cabling::{Cabling, IbLink, IbNode, LID_MAX, NodeKind, PORT_MAX, PortLid};
+pub use cabling::{Cabling, IbEnd, IbLink, IbNode, LID_MAX, NodeKind, PORT_MAX, PortLid};
 pub use lft::{Lft, NO_PORT};
 pub use path_sl::PathSl;
 pub use rate::{LaneSpeed, LinkRate};

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::cabling::{
-    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+    Builder, Cabling, IbEnd, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
 };
 use super::guid::bare_guid;
 use super::rate::{LaneSpeed, LinkRate, WIDTHS, is_unknown, width_from_name};
@@ -154,7 +154,7 @@ fn add(
     row: Row<'_>,
     at: Range<usize>,
 ) -> Result<Option<(usize, bool)>, Problem> {
-    let mut ends = [(0, 0); 2];
+    let mut ends = [IbEnd { node: 0, port: 0 }; 2];
     for (end, seen) in ends.iter_mut().zip(row.ends) {
         let node = builder.node(NodeSeen {
             guid: seen.guid,
@@ -170,7 +170,7 @@ fn add(
         if let Some(lid) = seen.lid {
             builder.lid(node, PortLid { port, lid, lmc: 0 }, seen.at)?;
         }
-        *end = (node, seen.port);
+        *end = IbEnd { node, port: seen.port };
     }
     if !row.is_up {
         return Ok(None);

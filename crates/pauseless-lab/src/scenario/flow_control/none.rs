@@ -35,7 +35,6 @@ impl Scheme for Nothing {
     }
 
     fn explain(&self, _: &PortGroup, steps: &mut Steps) {
-        let names = ("loss", "whatever exceeds the buffer");
-        steps.add(names, "expected", "scenario");
+        steps.add("loss", "whatever exceeds the buffer", "expected", "scenario");
     }
 }

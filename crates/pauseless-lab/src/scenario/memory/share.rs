@@ -178,7 +178,7 @@ impl Share<'_> {
         }
         let name = |node: NodeId| &*topology.node(node).name;
         if let Some(((needed, headroom), node)) = neediest {
-            self.refuse_total((needed, headroom), name(node));
+            self.refuse_total(needed, headroom, name(node));
         }
         self.check_partitions();
         let ((_, violation), node) = worst?;
@@ -268,7 +268,7 @@ impl Share<'_> {
         }
     }
 
-    fn refuse_total(&self, (needed, headroom): (Bytes, Bytes), switch: &str) {
+    fn refuse_total(&self, needed: Bytes, headroom: Bytes, switch: &str) {
         let At { value, place } = &self.written.total;
         let message = format!("{} is too little for {switch}", value.exact());
         let dedicated = needed.saturating_sub(headroom + self.mtu).exact();

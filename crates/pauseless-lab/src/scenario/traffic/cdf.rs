@@ -1,5 +1,6 @@
 //! Distributions of flow sizes: points of the cumulative distribution, straight lines between them.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use pauseless_core::unit::Bytes;
@@ -119,8 +120,8 @@ impl Cdf {
     }
 
     /// The smallest and the largest size.
-    pub(super) fn range(&self) -> (Bytes, Bytes) {
-        (self.quantile(0.0), self.points[self.points.len() - 1].0)
+    pub(super) fn range(&self) -> RangeInclusive<Bytes> {
+        self.quantile(0.0)..=self.points[self.points.len() - 1].0
     }
 }
 
@@ -197,7 +198,7 @@ mod tests {
         for (name, mean, flows, bytes) in TABLE {
             let cdf = Cdf::bundled(name).unwrap();
             assert!((cdf.mean() / mean - 1.0).abs() < 1e-4, "{name} {}", cdf.mean());
-            let bounds = [0.0, 1e4, 1e5, 1e6, cdf.range().1.get() as f64];
+            let bounds = [0.0, 1e4, 1e5, 1e6, cdf.range().end().get() as f64];
             for (index, (flows, bytes)) in flows.into_iter().zip(bytes).enumerate() {
                 let bucket = |f: &dyn Fn(f64) -> f64| f(bounds[index + 1]) - f(bounds[index]);
                 let share = 100.0 * bucket(&|size| below(&cdf, size));
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!(cdf.mean(), 75.0 + 37.5);
         let draws = [0.0, 0.49, 0.6, 0.75, 0.875, 0.999_999].map(|u| cdf.quantile(u).get());
         assert_eq!(draws, [100, 100, 100, 100, 150, 200]);
-        assert_eq!(cdf.range(), (Bytes::new(100), Bytes::new(200)));
+        assert_eq!(cdf.range(), Bytes::new(100)..=Bytes::new(200));
     }
 
     #[test]

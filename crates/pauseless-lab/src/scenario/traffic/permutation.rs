@@ -41,7 +41,7 @@ impl TrafficKind for Permutation {
         let racks = || Racks::new(scene.topology, &hosts, false);
         let cast = Cast { sources: racks(), targets: racks() };
         let size = self.size.or(Bytes::MAX);
-        Some(scene.pairs_of(&cast, (size, size)))
+        Some(scene.pairs_of(&cast, size..=size))
     }
 
     fn naming(&self) -> Naming {

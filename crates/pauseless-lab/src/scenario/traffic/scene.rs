@@ -1,6 +1,7 @@
 //! Where and when a section of traffic makes its flows, and what it made.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use pauseless_core::id::NodeId;
@@ -205,8 +206,8 @@ impl Scene<'_> {
     pub(super) fn pairs(&self, count: f64, pairs: impl IntoIterator<Item = Pair>) -> Batch {
         let classes = &self.traffic.keys.classes_by_size.value;
         let pairs = pairs.into_iter().flat_map(|pair| {
-            let sizes = (pair.size_min, pair.size_max);
-            let classes = classes.classes(sizes, self.traffic.terms.class);
+            let sizes = pair.size_min..=pair.size_max;
+            let classes = classes.classes(&sizes, self.traffic.terms.class);
             let classes = classes.into_iter();
             classes.map(move |class| (pair.source, pair.target, class))
         });
@@ -222,13 +223,14 @@ impl Scene<'_> {
     }
 
     /// The same for all sources and their targets, unless they are too many.
-    pub(super) fn pairs_of(&self, cast: &Cast<'_>, sizes: (Bytes, Bytes)) -> Batch {
+    pub(super) fn pairs_of(&self, cast: &Cast<'_>, sizes: RangeInclusive<Bytes>) -> Batch {
         let count = cast.sources.len() as f64 * cast.targets.len() as f64;
+        let (size_min, size_max) = sizes.into_inner();
         let sources = cast.sources.hosts();
         let sources = sources.take_while(|_| count <= PAIRS_MAX as f64);
         let pairs = sources.flat_map(|source| {
             let targets = cast.targets.partners(source);
-            targets.map(move |target| Pair { source, target, size_min: sizes.0, size_max: sizes.1 })
+            targets.map(move |target| Pair { source, target, size_min, size_max })
         });
         self.pairs(count, pairs)
     }

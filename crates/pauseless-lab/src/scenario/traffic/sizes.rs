@@ -1,5 +1,6 @@
 //! How large flows are: `size`, `sizes` or `cdf`, and the class that follows from it.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use pauseless_core::unit::Bytes;
@@ -93,9 +94,9 @@ impl Sizes {
     }
 
     /// The smallest and the largest.
-    pub(super) fn range(&self) -> (Bytes, Bytes) {
+    pub(super) fn range(&self) -> RangeInclusive<Bytes> {
         match self.given() {
-            Given::Fixed(size) => (size, size),
+            Given::Fixed(size) => size..=size,
             Given::Drawn(cdf) => cdf.range(),
         }
     }
@@ -266,12 +267,11 @@ impl ClassesBySize {
         bound.map_or(other, |bound| bound.class.value as u8)
     }
 
-    /// All classes of flows from `smallest` to `largest`, each once.
-    pub(super) fn classes(&self, sizes: (Bytes, Bytes), other: u8) -> Vec<u8> {
-        let (smallest, largest) = sizes;
+    /// All classes of flows of these sizes, each once.
+    pub(super) fn classes(&self, sizes: &RangeInclusive<Bytes>, other: u8) -> Vec<u8> {
         let inner = self.bounds().map(|bound| bound.size);
-        let inner = inner.filter(|bound| (smallest..=largest).contains(bound));
-        let ends = std::iter::once(smallest).chain(inner);
+        let inner = inner.filter(|bound| sizes.contains(bound));
+        let ends = std::iter::once(*sizes.start()).chain(inner);
         let mut classes = Vec::from_iter(ends.map(|size| self.class(size, other)));
         classes.sort_unstable();
         classes.dedup();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 
-use crate::import::ethernet::wiring::{Skipped, WiredLink, WiredNode, Wiring};
+use crate::import::ethernet::wiring::{Endpoint, Skipped, WiredLink, WiredNode, Wiring};
 
 /// The configuration of one switch; what the file does not say is `None` or not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -343,11 +343,10 @@ impl SwitchConfig {
                     at: neighbour.at.clone(),
                 });
             }
-            let peer = (neighbour.name.clone(), neighbour.port.clone());
-            wiring.links.push(WiredLink {
-                ends: [(name.clone(), port.clone()), peer],
-                at: neighbour.at.clone(),
-            });
+            let end = Endpoint { node: name.clone(), interface: port.clone() };
+            let (node, interface) = (neighbour.name.clone(), neighbour.port.clone());
+            let ends = [end, Endpoint { node, interface }];
+            wiring.links.push(WiredLink { ends, at: neighbour.at.clone() });
         }
         Some(wiring)
     }

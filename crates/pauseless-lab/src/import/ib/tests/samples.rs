@@ -27,7 +27,7 @@ fn facts(cabling: &Cabling) -> Facts {
         (node.guid, node.kind, node.port_count, description, lids)
     });
     let cables = cabling.links.iter().map(|link| {
-        let mut ends = link.ends.map(|(node, port)| (cabling.nodes[node].guid, port));
+        let mut ends = link.ends.map(|end| (cabling.nodes[end.node].guid, end.port));
         ends.sort_unstable();
         ends
     });
