@@ -51,8 +51,7 @@ pub fn table(runs: &[Run], paint: Paint) -> String {
     let mut table =
         Table::new("run verdict <F1 <F2 <F3 <largest-queue <lost <feedback after-the-sources-stop");
     for run in runs {
-        let flows = run.outcome.flows.iter();
-        let mut rates = flows.map(|flow| quantity::rate(flow.goodput_late_bps));
+        let mut rates = run.outcome.flows.iter().map(|flow| quantity::rate(flow.goodput_late_bps));
         let mut rate = || rates.next().unwrap_or_default();
         table.push(vec![
             run.scenario.name.clone(),

@@ -71,8 +71,7 @@ pub struct StageRecord {
 
 /// The derivations behind `scenario`.
 pub fn explain(scenario: &Scenario) -> Explanation {
-    let groups = scenario.port_groups.iter();
-    let groups = groups.map(|group| {
+    let groups = scenario.port_groups.iter().map(|group| {
         let mut steps = Steps::default();
         steps.latency(group);
         steps.scheme(group);
@@ -181,8 +180,7 @@ impl Steps {
     pub(crate) fn declared(&mut self, info: Info, keys: &dyn Written) {
         let entries = keys.entries();
         for key in info.keys {
-            let entry = entries.iter().find(|entry| entry.key == key.name);
-            let value = entry.and_then(Entry::line);
+            let value = entries.iter().find(|entry| entry.key == key.name).and_then(Entry::line);
             let (value, is_default) = match (value.as_deref(), &key.fallback) {
                 (Some(value), Fallback::Value(default)) => (value, default == value),
                 (Some(value), Fallback::Derived(_)) => (value, true),
@@ -324,8 +322,7 @@ impl Steps {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let groups = self.groups.iter().chain(&self.congestion);
-        for (index, group) in groups.enumerate() {
+        for (index, group) in self.groups.iter().chain(&self.congestion).enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }
@@ -338,8 +335,7 @@ impl fmt::Display for Explanation {
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.title)?;
-        let rows = self.rows.iter();
-        let cells = rows.map(|row| [&row.symbol, &row.formula, &row.value, row.source]);
+        let cells = self.rows.iter().map(|row| [&row.symbol, &row.formula, &row.value, row.source]);
         write_table(f, &cells.collect::<Vec<_>>())?;
         if self.stages.is_empty() {
             return Ok(());
@@ -361,8 +357,7 @@ pub(crate) fn write_table<S: AsRef<str>, const N: usize>(
     rows: &[[S; N]],
 ) -> fmt::Result {
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].as_ref().chars().count());
-        cells.max().unwrap_or(0)
+        rows.iter().map(|row| row[column].as_ref().chars().count()).max().unwrap_or(0)
     };
     let widths: [usize; N] = std::array::from_fn(width);
     for row in rows {

@@ -221,8 +221,7 @@ impl Run {
 
     /// The most that any ingress queue of a switch has held.
     pub fn queue_max(&self) -> Bytes {
-        let maxima = self.outcome.queues.iter().map(|queue| queue.max);
-        maxima.max().unwrap_or(Bytes::ZERO)
+        self.outcome.queues.iter().map(|queue| queue.max).max().unwrap_or(Bytes::ZERO)
     }
 
     /// When the last flow was stopped by the scenario, if no flow went on to the end.
@@ -230,8 +229,7 @@ impl Run {
     pub fn sources_stopped(&self) -> Option<Time> {
         let flows = self.scenario.config.flows.iter().zip(&self.outcome.flows);
         let open = flows.filter(|(flow, outcome)| outcome.finish.is_none_or(|at| at > flow.stop));
-        let last = open.map(|(flow, _)| flow.stop).max();
-        last.filter(|stop| *stop < self.outcome.end)
+        open.map(|(flow, _)| flow.stop).max().filter(|stop| *stop < self.outcome.end)
     }
 
     /// Flows that get nothing at the end although they are neither finished nor stopped, other than
@@ -241,8 +239,7 @@ impl Run {
         let Some(deadlock) = deadlock.filter(|_| self.outcome.is_stuck()) else {
             return Vec::new();
         };
-        let flows = self.scenario.config.flows.iter();
-        let flows = flows.zip(&self.outcome.flows).enumerate();
+        let flows = self.scenario.config.flows.iter().zip(&self.outcome.flows).enumerate();
         let victims = flows.filter(|(index, (flow, outcome))| {
             // What expires on its way was not stopped.
             let is_open = outcome.finish.is_none() && outcome.expired == Bytes::ZERO;

@@ -52,8 +52,7 @@ impl Document {
 
     /// The one called `name`.
     pub fn named(name: &str) -> Option<Document> {
-        let mut all = Document::ALL.iter();
-        all.find(|document| document.name == name).copied()
+        Document::ALL.iter().find(|document| document.name == name).copied()
     }
 
     /// What `pauseless schema` calls it.

@@ -114,8 +114,7 @@ pub fn csv(table: &Table) -> String {
     let names = table.columns.iter().map(|column| quoted(&column.name));
     let mut text = names.collect::<Vec<_>>().join(",") + "\n";
     for row in 0..rows(table) {
-        let columns = table.columns.iter();
-        let cells = columns.map(|column| quoted(&column.cells.text(row)));
+        let cells = table.columns.iter().map(|column| quoted(&column.cells.text(row)));
         text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');
     }
@@ -213,8 +212,7 @@ mod tests {
             group(vec![None, note(""), note("größer")], vec![0, u64::MAX, 1 << 63]),
             group(vec![None, None, None], vec![1, 2, 3]),
         ];
-        let sheet = write::Sheet::new(Vec::new(), &groups[0], &[("tasks", "6")]);
-        let mut sheet = sheet.unwrap();
+        let mut sheet = write::Sheet::new(Vec::new(), &groups[0], &[("tasks", "6")]).unwrap();
         for group in &groups {
             sheet.add(group).unwrap();
         }

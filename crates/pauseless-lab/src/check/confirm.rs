@@ -280,8 +280,7 @@ fn outcome(discipline: Discipline, times: &[Option<Time>]) -> DisciplineOutcome 
 /// The earliest deadlock of the first discipline that has one.
 fn telling(cases: &[Case], times: &[Option<Time>]) -> Case {
     let order = |discipline| Discipline::ALL.iter().position(|one| *one == discipline);
-    let found = cases.iter().zip(times);
-    let found = found.filter_map(|(case, time)| time.map(|time| (case, time)));
+    let found = cases.iter().zip(times).filter_map(|(case, time)| time.map(|time| (case, time)));
     let found = found.min_by_key(|(case, time)| (order(case.discipline), *time, case.seed));
     *found.map_or(&cases[0], |(case, _)| case)
 }

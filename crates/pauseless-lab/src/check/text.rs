@@ -54,8 +54,7 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         return format!("{name}: {free}; {says}{scope}\n");
     }
     let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
-    let loops = verdict.components.iter();
-    let loops = loops.filter(|component| component.cycle.flows.len() == 1);
+    let loops = verdict.components.iter().filter(|component| component.cycle.flows.len() == 1);
     let says = match loops.count() {
         0 => "lossless traffic can deadlock",
         _ => "packets travel in a circle (a routing loop), and lossless traffic can deadlock",

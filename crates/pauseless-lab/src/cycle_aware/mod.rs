@@ -100,8 +100,7 @@ impl Roles {
         let junctions = crossings.iter().flat_map(|crossing| &crossing.junctions);
         let on = junctions.map(|junction| (junction.buffer, Role::OnCycle));
         roles.roles.extend(on);
-        let loops = crossings.iter();
-        let loops = loops.filter(|crossing| crossing.stretch.is_none());
+        let loops = crossings.iter().filter(|crossing| crossing.stretch.is_none());
         let junctions = loops.flat_map(|crossing| &crossing.junctions);
         roles.looping.extend(junctions.map(|junction| junction.buffer.node));
         roles.feed(crossings);

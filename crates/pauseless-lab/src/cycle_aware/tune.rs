@@ -72,8 +72,7 @@ pub fn early(control: &FlowControl, derivation: &Derivation, most: Bytes) -> (Fl
         }
         FlowControl::GfcConceptual(config) => {
             let bm = bm.min(config.mapping.bm);
-            let b0 = bm.saturating_sub(derive::conceptual_width(latency));
-            let b0 = b0.min(config.mapping.b0);
+            let b0 = bm.saturating_sub(derive::conceptual_width(latency)).min(config.mapping.b0);
             let mut tuned = derivation.gfc_conceptual(Some(bm), Some(b0));
             tuned.delay = config.delay;
             (FlowControl::GfcConceptual(tuned), bm + latency.mtu * 2)

@@ -215,8 +215,7 @@ impl KeyInfo {
 
     /// What it means, as far as the first semicolon or full stop.
     pub fn brief(&self) -> &str {
-        let ends = ["; ", ". "].map(|mark| self.about.find(mark));
-        let end = ends.into_iter().flatten().min();
+        let end = ["; ", ". "].map(|mark| self.about.find(mark)).into_iter().flatten().min();
         let brief = &self.about[..end.unwrap_or(self.about.len())];
         brief.trim_end_matches('.')
     }
@@ -224,6 +223,5 @@ impl KeyInfo {
 
 /// The lines of a doc comment as one text.
 pub fn about(lines: &[&str]) -> String {
-    let lines = lines.iter().map(|line| line.trim());
-    Vec::from_iter(lines).join(" ").trim().to_string()
+    Vec::from_iter(lines.iter().map(|line| line.trim())).join(" ").trim().to_string()
 }

@@ -119,8 +119,7 @@ fn values(kind: &Kind) -> String {
 }
 
 fn words(words: &[&str]) -> String {
-    let words = words.iter().map(|word| format!("`\"{word}\"`"));
-    Vec::from_iter(words).join(", ")
+    Vec::from_iter(words.iter().map(|word| format!("`\"{word}\"`"))).join(", ")
 }
 
 fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {

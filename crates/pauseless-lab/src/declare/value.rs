@@ -267,8 +267,7 @@ impl<T: FileValue> FileValue for List<T> {
             sink.push(place.problem("an empty list").help("write some values"));
             return None;
         }
-        let items = value.into_iter();
-        let value = items.filter_map(|item| T::take(item, &each.limit)).collect();
+        let value = value.into_iter().filter_map(|item| T::take(item, &each.limit)).collect();
         Some(At { value, place })
     }
 
@@ -347,9 +346,7 @@ impl<T: FileValue> FileValue for Map<T> {
 /// A list without places, for a key that nobody wrote.
 pub fn list<T>(values: impl IntoIterator<Item = T>) -> List<T> {
     let place = Place::default();
-    let values = values.into_iter();
-    let places = values.map(|value| At { value, place: place.clone() });
-    places.collect()
+    values.into_iter().map(|value| At { value, place: place.clone() }).collect()
 }
 
 /// A list whose length matters: how many elements were written, whether they are good or not.
@@ -381,9 +378,7 @@ impl<T: FileValue> FileValue for Counted<T> {
     fn take(item: Item<'_>, each: &Self::Limit) -> Option<At<Counted<T>>> {
         let At { value, place } = item.list(each.expected)?;
         let count = value.len();
-        let items = value.into_iter();
-        let good = items.filter_map(|item| T::take(item, &each.limit));
-        let good = good.collect();
+        let good = value.into_iter().filter_map(|item| T::take(item, &each.limit)).collect();
         let value = Counted { good, count };
         Some(At { value, place })
     }
@@ -410,8 +405,7 @@ impl<W: Words + FileValue<Limit = ()>, T: FileValue> FileValue for WordOr<W, T> 
     type Limit = T::Limit;
 
     fn take(item: Item<'_>, limit: &T::Limit) -> Option<At<WordOr<W, T>>> {
-        let mut words = W::words().into_iter();
-        if let Some((_, word)) = words.find(|(word, _)| item.is_text(word)) {
+        if let Some((_, word)) = W::words().into_iter().find(|(word, _)| item.is_text(word)) {
             let (value, place) = (WordOr::Word(word), item.place);
             return Some(At { value, place });
         }

@@ -106,14 +106,12 @@ impl<T: 'static> Choice<T> {
 
     /// The kind called `name`.
     pub fn named(&self, name: &str) -> Option<&'static Variant<T>> {
-        let mut variants = self.variants.iter();
-        variants.find(|variant| variant.name == name).copied()
+        self.variants.iter().find(|variant| variant.name == name).copied()
     }
 
     /// The kind of a value, and its keys.
     pub fn keys_of<'v>(&self, value: &'v T) -> Option<(&'static str, Box<dyn Written + 'v>)> {
-        let mut variants = self.variants.iter();
-        variants.find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
+        self.variants.iter().find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
     }
 
     /// The kind of a value, and its keys, as they are written; nothing for a value of no kind.

@@ -70,8 +70,7 @@ impl Verdict {
 pub(super) fn loops(scenario: &Scenario) -> Vec<Loop> {
     let flows = scenario.config.flows.iter();
     let mortal = flows.filter(|flow| flow.ttl < Flow::TTL_NONE);
-    let found = mortal.filter_map(|flow| of_flow(&scenario.config, flow));
-    let mut found = Vec::from_iter(found);
+    let mut found = Vec::from_iter(mortal.filter_map(|flow| of_flow(&scenario.config, flow)));
     // What flows put on a link, and how many they are.
     let mut links: BTreeMap<Link, (f64, usize)> = BTreeMap::new();
     for (_, loads) in &found {
@@ -119,8 +118,7 @@ fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
     let on_wire = flow.packet + config.wire_overhead;
     let frame_share = flow.packet.get() as f64 / on_wire.get() as f64;
     let rate_bps = flow.pace.as_bps() as f64;
-    let switches = circle.round.iter();
-    let switches = switches.map(|(node, _)| topology.node(*node).name.clone());
+    let switches = circle.round.iter().map(|(node, _)| topology.node(*node).name.clone());
     let loads = circle.round.iter().zip(passes(&circle, flow.ttl));
     let loads = loads.map(|(&(node, port), passes)| {
         let line = topology.port(node, port).rate.as_bps() as f64 * frame_share;

@@ -85,8 +85,7 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Group> {
 
 fn title(scenario: &Scenario, switches: &[NodeId]) -> String {
     const SHOWN: usize = 4;
-    let names = switches.iter();
-    let names = names.map(|switch| &scenario.config.topology.node(*switch).name);
+    let names = switches.iter().map(|switch| &scenario.config.topology.node(*switch).name);
     format!("memory of {}", quantity::some(names, SHOWN))
 }
 

@@ -153,8 +153,7 @@ impl<'s> EthernetDumps<'s> {
 /// The first few of `names`, and how many more there are.
 fn some(names: &[String]) -> String {
     const SHOWN: usize = 4;
-    let shown = names.iter().take(SHOWN).map(String::as_str);
-    let shown = Vec::from_iter(shown).join(", ");
+    let shown = Vec::from_iter(names.iter().take(SHOWN).map(String::as_str)).join(", ");
     match names.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown} and {more} more"),

@@ -320,8 +320,7 @@ impl Cabled {
             };
             by_switch.insert(*switch, (*index, lft));
         }
-        let mut switches = self.topology.switches().iter();
-        match switches.find(|switch| !by_switch.contains_key(switch)) {
+        match self.topology.switches().iter().find(|switch| !by_switch.contains_key(switch)) {
             None => Ok(by_switch),
             Some(missing) => {
                 let name = &self.topology.node(*missing).name;
@@ -461,8 +460,7 @@ impl Cabled {
             }
         }
         let guids: BTreeSet<u64> = lanes.rows.iter().map(|row| row.guid).collect();
-        let without = self.switches.keys().filter(|guid| !guids.contains(guid));
-        without.count()
+        self.switches.keys().filter(|guid| !guids.contains(guid)).count()
     }
 
     /// The service level of every pair.
@@ -492,8 +490,7 @@ impl Cabled {
                  list of the same fabric?"
             ));
         }
-        let silent = self.adapters.keys().filter(|guid| !senders.contains(guid));
-        let silent = silent.count();
+        let silent = self.adapters.keys().filter(|guid| !senders.contains(guid)).count();
         if silent > 0 {
             self.notes.push(format!(
                 "{silent} adapters have no service level for any path; they are taken to use level 0"

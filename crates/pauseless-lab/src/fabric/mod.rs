@@ -133,8 +133,7 @@ impl Fabric {
         };
         let switches = self.topology.switches();
         let by_switch = Vec::from_iter(switches.iter().map(|switch| (*switch, of_switch(switch))));
-        let most = by_switch.iter().map(|(_, hosts)| hosts.len()).max();
-        let few = most.unwrap_or(0) / 4;
+        let few = by_switch.iter().map(|(_, hosts)| hosts.len()).max().unwrap_or(0) / 4;
         let sparse = by_switch.iter().filter(|(_, hosts)| hosts.len() <= few);
         let hosts = Vec::from_iter(sparse.flat_map(|(_, hosts)| hosts.iter().copied()));
         suspects.push(Suspects {

@@ -55,8 +55,7 @@ impl Names {
             example.entry(kind.clone()).or_insert_with(|| device.description.clone());
             kinds.entry(kind).or_default().push(host);
         }
-        let kinds = kinds.into_iter().filter(|(_, hosts)| hosts.len() > 1);
-        let named = kinds.map(|(kind, hosts)| {
+        let named = kinds.into_iter().filter(|(_, hosts)| hosts.len() > 1).map(|(kind, hosts)| {
             let name = if kind.contains('#') {
                 format!("end nodes that call themselves like {:?}", example[&kind])
             } else {
@@ -99,8 +98,7 @@ impl Namer {
         };
         let candidates = [plain.clone(), format!("{plain}.{distinction}")];
         let numbered = (2..).map(|number| format!("{plain}.{distinction}.{number}"));
-        let mut candidates = candidates.into_iter().chain(numbered);
-        let name = candidates.find(|name| !self.taken.contains(name));
+        let name = candidates.into_iter().chain(numbered).find(|name| !self.taken.contains(name));
         let name = name.expect("numbers do not end");
         self.taken.insert(name.clone());
         name

@@ -32,8 +32,7 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
     let kind = &spec[..kind_end];
     let info = topology::kinds().named(kind).map(|kind| (kind.info)());
     // Of every kind the first size may stand without its key.
-    let first = info.as_ref().and_then(|info| info.keys.first());
-    let lead = first.map(|key| key.name);
+    let lead = info.as_ref().and_then(|info| info.keys.first()).map(|key| key.name);
     let mut tables = Tables { kind: info, ..Tables::default() };
     tables.topology.insert(
         Spanned::new(0..kind_end, topology::kinds().key.into()),

@@ -92,8 +92,7 @@ impl Completion {
         }
         let all = Group::of(outcome, finite.iter().copied());
         let by_size = SizeRange::ALL.into_iter().map(|range| {
-            let members = finite.iter().copied();
-            let members = members.filter(|(flow, _)| range.contains(flow.size));
+            let members = finite.iter().copied().filter(|(flow, _)| range.contains(flow.size));
             (range, Group::of(outcome, members))
         });
         let by_size: Vec<_> = by_size.filter(|(_, group)| group.count() > 0).collect();
@@ -101,8 +100,7 @@ impl Completion {
         let by_class: Vec<_> = classes
             .into_iter()
             .map(|class| {
-                let members = finite.iter().copied();
-                let members = members.filter(|(flow, _)| flow.class == class);
+                let members = finite.iter().copied().filter(|(flow, _)| flow.class == class);
                 (class, Group::of(outcome, members))
             })
             .collect();

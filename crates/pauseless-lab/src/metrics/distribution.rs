@@ -96,14 +96,12 @@ impl Percentile {
 
     /// That of a name such as `p999`.
     pub fn named(name: &str) -> Option<Percentile> {
-        let found = Percentile::NAMED.into_iter().find(|(it, _)| *it == name);
-        found.map(|(_, percentile)| percentile)
+        Percentile::NAMED.into_iter().find(|(it, _)| *it == name).map(|(_, percentile)| percentile)
     }
 
     /// Its name, such as `p999` or `p99.99`.
     pub fn name(self) -> String {
-        let found = Percentile::NAMED.into_iter().find(|(_, it)| *it == self);
-        found.map_or_else(
+        Percentile::NAMED.into_iter().find(|(_, it)| *it == self).map_or_else(
             || format!("p{}", f64::from(self.millionths) / 1e4),
             |(name, _)| name.to_string(),
         )

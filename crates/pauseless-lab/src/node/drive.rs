@@ -290,8 +290,7 @@ pub fn instant_at(wanted: u64) -> Instant {
 
 /// What the wall shows at `start`, since 1970.
 pub fn epoch(start: Instant) -> Duration {
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH);
-    let wall = wall.unwrap_or_default();
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = Instant::now();
     match start.checked_duration_since(now) {
         Some(ahead) => wall + ahead,

@@ -152,8 +152,7 @@ impl NodeFile {
         let is_near = |node: NodeId, port: PortId| {
             node == self.plan.node || topology.port(node, port).peer == self.plan.node
         };
-        let groups = self.scenario.port_groups.iter();
-        let near = groups.filter(|group| {
+        let near = self.scenario.port_groups.iter().filter(|group| {
             let mut members = group.members.iter();
             members.any(|(node, port, _)| is_near(*node, *port))
         });
@@ -165,8 +164,7 @@ impl NodeFile {
         let ports = self.scenario.config.topology.ports(self.plan.node).iter();
         let flows = self.scenario.config.flows.iter();
         let largest = flows.map(|flow| flow.packet).max().unwrap_or_default();
-        let frames = ports.map(|port| port.rate.tx_span(largest));
-        frames.max().unwrap_or(Span::ZERO)
+        ports.map(|port| port.rate.tx_span(largest)).max().unwrap_or(Span::ZERO)
     }
 
     /// Points at the interface of `port`, which is not as it should be on this machine.
@@ -235,8 +233,7 @@ impl Written {
         let topology = &scenario.config.topology;
         let node = self.node(topology, role, sink)?;
         let options = Options { envelope: self.wire.envelope, slack: self.wire.slack };
-        let plans = plan::nodes(&scenario.config, &options);
-        let plans = plans.map_err(|refused| {
+        let plans = plan::nodes(&scenario.config, &options).map_err(|refused| {
             let place = &self.scenario.as_ref().expect("it was read").place;
             for reason in refused.reasons {
                 let problem = place.problem("the real wire cannot do all of this scenario");
@@ -254,8 +251,7 @@ impl Written {
                     config.forwarding.extend(more);
                 }
                 if let Some(watchdog) = &self.watchdog {
-                    let ports = config.switch.ports.iter();
-                    let mut lanes = ports.flat_map(|port| port.lanes.iter());
+                    let mut lanes = config.switch.ports.iter().flat_map(|port| port.lanes.iter());
                     if !lanes.any(|lane| matches!(lane.egress, FlowControl::Pfc(_))) {
                         let problem = watchdog.place.problem("there is no PFC to watch");
                         sink.push(problem.help("leave [watchdog] out"));

@@ -108,8 +108,7 @@ pub fn render(scenes: &[Scene<'_>], size: Size, paint: Paint) -> String {
         lines.truncate(rows - 1);
         lines.push(format!("and {hidden} lines more"));
     }
-    let lines = lines.iter().map(|line| cut(line, size.columns));
-    let mut text = Vec::from_iter(lines).join("\n");
+    let mut text = Vec::from_iter(lines.iter().map(|line| cut(line, size.columns))).join("\n");
     text.push('\n');
     text
 }
@@ -183,8 +182,7 @@ impl Scene<'_> {
 
     fn port(&self, index: usize, bars: Bars, paint: Paint) -> String {
         let port = &self.now.ports[index];
-        let before = self.before.ports.get(index).map(|port| port.counters);
-        let before = before.unwrap_or_default();
+        let before = self.before.ports.get(index).map(|port| port.counters).unwrap_or_default();
         let counters = &port.counters;
         let input = self.rate(before.received_bytes, counters.received_bytes);
         let output = self.rate(before.sent_bytes, counters.sent_bytes);
@@ -218,8 +216,7 @@ impl Scene<'_> {
             "flow", "goodput", "frames", "missing", "p50", "p99"
         ));
         for (index, flow) in now.receives.iter().enumerate() {
-            let before = self.before.receives.get(index);
-            let before = before.map_or(Bytes::ZERO, |flow| flow.bytes);
+            let before = self.before.receives.get(index).map_or(Bytes::ZERO, |flow| flow.bytes);
             let goodput = self.rate(before, flow.bytes);
             let text = received(flow, goodput, goodput / line, bars);
             lines.push(match flow.missing + flow.duplicates {
@@ -228,8 +225,7 @@ impl Scene<'_> {
             });
         }
         for (index, flow) in now.sends.iter().enumerate() {
-            let before = self.before.sends.get(index);
-            let before = before.map_or(Bytes::ZERO, |flow| flow.bytes);
+            let before = self.before.sends.get(index).map_or(Bytes::ZERO, |flow| flow.bytes);
             let rate = self.rate(before, flow.bytes);
             lines.push(sent(flow, rate, rate / line, bars));
         }

@@ -140,8 +140,7 @@ fn late(lateness: &Lateness) -> String {
         ("data frames left", &lateness.data_sent),
         ("data frames were handled", &lateness.data),
     ];
-    let kinds = kinds.into_iter().filter(|(_, it)| it.count > 0);
-    let lines = kinds.map(|(what, it)| {
+    let lines = kinds.into_iter().filter(|(_, it)| it.count > 0).map(|(what, it)| {
         let [p50, p99, most] = [it.p50, it.p99, it.max].map(time);
         format!("{what} {p50} late (p50), {p99} (p99), {most} at most\n")
     });

@@ -307,8 +307,7 @@ impl Judge<'_> {
     fn link(&self, of: &str, name: &str) -> Option<(u32, u32)> {
         let fabric = self.terms.fabric?;
         let node = fabric.topology.node_named(of)?;
-        let ports = fabric.topology.ports(node).iter().enumerate();
-        let mut named = ports.filter(|(number, _)| {
+        let mut named = fabric.topology.ports(node).iter().enumerate().filter(|(number, _)| {
             let number = pauseless_core::id::PortId(*number as u16);
             fabric.names.port(node, number) == Some(name)
         });

@@ -96,8 +96,7 @@ impl CycleSet {
 
     /// The thresholds of those on the cycle, or of the others; the lowest where links differ.
     pub fn lowest(&self, is_late: bool) -> Option<&Set> {
-        let ports = self.ports.values().filter(|port| port.is_late == is_late);
-        let sets = ports.map(|port| &port.set);
+        let sets = self.ports.values().filter(|port| port.is_late == is_late).map(|port| &port.set);
         sets.min_by_key(|set| late(&set.ingress.control, &set.derivation))
     }
 }
@@ -243,8 +242,7 @@ impl Site {
 
     /// K of a queue on a cycle with this buffer, on the worst of the links.
     fn threshold(&self, scheme: Scheme, buffer: Bytes) -> Bytes {
-        let on = self.ports.iter().filter(|port| port.late > 0);
-        let thresholds = on.map(|port| {
+        let thresholds = self.ports.iter().filter(|port| port.late > 0).map(|port| {
             let buffer = buffer.max(scheme.least(&port.latency));
             let set = scheme.set(&port.latency, buffer);
             late(&set.ingress.control, &set.derivation)
@@ -287,8 +285,7 @@ impl Site {
         if is_too_much(Bytes::ZERO) {
             return None;
         }
-        let late = search(is_too_much, self.buffer + Bytes::new(1));
-        let late = late.saturating_sub(Bytes::new(1));
+        let late = search(is_too_much, self.buffer + Bytes::new(1)).saturating_sub(Bytes::new(1));
         Some((late, early(late)))
     }
 }

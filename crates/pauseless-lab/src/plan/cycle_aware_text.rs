@@ -81,12 +81,10 @@ fn coverage(component: &Component) -> &'static str {
 }
 
 fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
-    let names = switch.members.iter();
-    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+    let names = switch.members.iter().map(|node| fabric.topology.node(*node).name.clone());
     let _ = writeln!(text, "\n{}", shortened(names.collect()));
     let ports = |ports: &[(NodeId, PortId)]| {
-        let names = ports.iter();
-        let names = names.map(|(node, port)| fabric.port_name(*node, *port));
+        let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
         shortened(names.collect())
     };
     let _ = writeln!(text, "  on a cycle: {}", ports(&switch.on));
@@ -247,8 +245,7 @@ records! {
     /// Switches that are alike.
     pub struct CycleSwitchRecord(fabric: &Fabric, switch: &CycleSwitch) after {
         let ports = |ports: &[(NodeId, PortId)]| {
-            let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
-            names.collect()
+            ports.iter().map(|(node, port)| fabric.port_name(*node, *port)).collect()
         };
         let nodes = switch.members.iter();
     } {

@@ -46,8 +46,7 @@ impl Reaction {
 /// is more bytes.
 //= 802.3 31B.3.7 reaction
 pub fn standard_quanta(line: Rate) -> Option<u32> {
-    let limit = QUANTA.iter().find(|(mbps, _)| line <= Rate::mbps(*mbps));
-    limit.map(|(_, quanta)| *quanta)
+    QUANTA.iter().find(|(mbps, _)| line <= Rate::mbps(*mbps)).map(|(_, quanta)| *quanta)
 }
 
 /// Speed in Mb/s and quanta. Those of 25, 50, 200, 400 and 800 Gb/s are what SONiC ships.
@@ -124,8 +123,7 @@ impl Headroom {
             term("wire back", "r t_wire", both(back)),
         ];
         let sum = |of: fn(&Term) -> Bytes| {
-            let values = terms.iter().map(of);
-            values.fold(Bytes::ZERO, |sum, bytes| sum + bytes)
+            terms.iter().map(of).fold(Bytes::ZERO, |sum, bytes| sum + bytes)
         };
         let (equation, bound) = (sum(|term| term.equation), sum(|term| term.bound));
         assert_eq!(bound, latency.pfc_headroom(), "the terms of the bound");

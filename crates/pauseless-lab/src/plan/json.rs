@@ -254,8 +254,7 @@ pub fn paper_document() -> PaperDocument {
 
 /// The names of switches.
 fn names(fabric: &Fabric, switches: &[NodeId]) -> Vec<String> {
-    let names = switches.iter();
-    names.map(|node| fabric.topology.node(*node).name.clone()).collect()
+    switches.iter().map(|node| fabric.topology.node(*node).name.clone()).collect()
 }
 
 fn thresholds(set: &Set) -> ThresholdRecord {

@@ -84,8 +84,7 @@ impl Default for Request {
 impl Request {
     /// The buffer of a switch.
     fn buffer_of(&self, name: &str) -> Bytes {
-        let mut buffers = self.buffers.iter().rev();
-        let own = buffers.find(|(pattern, _)| matches(pattern, name));
+        let own = self.buffers.iter().rev().find(|(pattern, _)| matches(pattern, name));
         own.map_or(self.buffer, |(_, buffer)| *buffer)
     }
 }
@@ -265,8 +264,7 @@ impl Plan {
 
     /// Whether every switch has a pool left for dynamic thresholds.
     pub fn fits_dynamic(&self) -> bool {
-        let mut all = self.switches.iter();
-        all.all(|switch| switch.dynamic.is_fitting())
+        self.switches.iter().all(|switch| switch.dynamic.is_fitting())
     }
 
     /// Whether every switch has room for its TTL classes; `None` where packets circle and there is
@@ -279,8 +277,7 @@ impl Plan {
     /// The longest reaction of all links, for what knows one only.
     pub fn reaction_max(&self) -> Span {
         let ports = self.switches.iter().flat_map(|switch| &switch.ports);
-        let spans = ports.map(|port| port.latency.processing);
-        spans.max().unwrap_or(Span::ZERO)
+        ports.map(|port| port.latency.processing).max().unwrap_or(Span::ZERO)
     }
 
     /// The most lossless classes of any port.

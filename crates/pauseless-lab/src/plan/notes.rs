@@ -42,8 +42,7 @@ pub(super) fn of_routes(fabric: &Fabric, hops: &Hops, switches: &[SwitchPlan]) -
         ));
     }
     let ttl = switches.iter().flat_map(|switch| &switch.ttl);
-    let idle = ttl.filter(|ttl| ttl.hops == 0).map(|ttl| ttl.members.len());
-    let idle: usize = idle.sum();
+    let idle: usize = ttl.filter(|ttl| ttl.hops == 0).map(|ttl| ttl.members.len()).sum();
     if idle > 0 {
         let mut note = match idle {
             1 => "no route leads through 1 switch".to_string(),

@@ -201,8 +201,7 @@ impl Bench {
         let config = self.config(phase, buffer);
         let outcome = pauseless_sim::run(&config);
         let (node, port) = under_test(&self.topology);
-        let queues = outcome.queues.iter();
-        let held = queues.filter(|queue| (queue.node, queue.port) == (node, port));
+        let held = outcome.queues.iter().filter(|queue| (queue.node, queue.port) == (node, port));
         let most = held.map(|queue| queue.max).max().unwrap_or(Bytes::ZERO);
         (most, outcome.lost_packets)
     }

@@ -59,8 +59,7 @@ pub(super) fn routes(fabric: &Fabric) -> &'static str {
 /// Whether it all fits, in a line.
 pub fn verdict(plan: &Plan) -> String {
     let fitting = |fits: bool| {
-        let schemes = Scheme::ALL.into_iter();
-        let names = schemes.filter(|scheme| plan.fits(*scheme) == fits);
+        let names = Scheme::ALL.into_iter().filter(|scheme| plan.fits(*scheme) == fits);
         let mut names = Vec::from_iter(names.map(Scheme::name));
         let others =
             [("pfc with dynamic thresholds", Some(plan.fits_dynamic())), ("ttl", plan.fits_ttl())];
@@ -106,8 +105,7 @@ fn reaction(reaction: Reaction) -> String {
 /// Each kind of port once, term by term.
 fn headrooms(text: &mut String, plan: &Plan) {
     let mut seen = BTreeSet::new();
-    let ports = plan.switches.iter().flat_map(|switch| &switch.ports);
-    let others = ports.filter(|port| {
+    let others = plan.switches.iter().flat_map(|switch| &switch.ports).filter(|port| {
         let kind = port.kind;
         seen.insert((kind.line, kind.wire, kind.classes))
     });
@@ -141,8 +139,7 @@ fn headrooms(text: &mut String, plan: &Plan) {
 }
 
 fn switch_report(text: &mut String, fabric: &Fabric, plan: &Plan, switch: &SwitchPlan) {
-    let names = switch.members.iter();
-    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+    let names = switch.members.iter().map(|node| fabric.topology.node(*node).name.clone());
     let (names, buffer) = (some(names), switch.buffer.exact());
     let each = match switch.members.len() {
         1 => "",
@@ -303,8 +300,7 @@ fn ttl_row(fabric: &Fabric, plan: &Plan, ttl: &TtlPlan) -> [String; 5] {
         return ["ttl".into(), right(Bytes::ZERO), String::new(), String::new(), text];
     }
     let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
-    let classes = classes.map(|hop| (hop + 1).to_string());
-    let classes = Vec::from_iter(classes).join(", ");
+    let classes = Vec::from_iter(classes.map(|hop| (hop + 1).to_string())).join(", ");
     let (d, of) = (plan.longest_path, whole(ttl.partition));
     let work = if ttl.shared >= ttl.work_shared { "covers" } else { "does not cover" };
     let need = right(ttl.partition * u64::from(ttl.classes()) + ttl.headroom);

@@ -97,8 +97,7 @@ fn distributions(flows: &[Finished]) -> Vec<Curve> {
     if groups.len() == 2 {
         groups.pop();
     }
-    let curves = groups.into_iter().enumerate();
-    let curves = curves.map(|(colour, (label, members))| Curve {
+    let curves = groups.into_iter().enumerate().map(|(colour, (label, members))| Curve {
         label,
         colour,
         stroke: Stroke::Solid,

@@ -56,8 +56,7 @@ records! {
         let (config, outcome) = (&run.scenario.config, &run.outcome);
         let facts = Facts::of(run);
         let by_class = &outcome.pause_frames_by_class[..config.ingress.class_count()];
-        let starved = outcome.starved.iter().map(|it| StarvedRecord::new(run, it));
-        let starved = Vec::from_iter(starved);
+        let starved = Vec::from_iter(outcome.starved.iter().map(|it| StarvedRecord::new(run, it)));
     } {
         /// The name of the scenario.
         scenario: String = run.scenario.name.clone();
@@ -254,8 +253,7 @@ fn egress_name(run: &Run, queue: EgressQueue) -> QueueName {
 }
 
 fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
-    let queues = queues.iter();
-    queues.map(|queue| egress_name(run, *queue)).collect()
+    queues.iter().map(|queue| egress_name(run, *queue)).collect()
 }
 
 /// For serde, which wants a function of a reference.

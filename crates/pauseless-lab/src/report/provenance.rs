@@ -45,8 +45,7 @@ fn notes(run: &Run, provenance: &Provenance, largest: &PauseTree) -> Vec<String>
     }
     // The farthest host, or the farthest link if it reached none.
     let farthest = |link: &&PausedLink| (link.depth, Reverse(link.first));
-    let host = hosts(run, largest).map(|(_, link)| link);
-    let link = host.max_by_key(farthest);
+    let link = hosts(run, largest).map(|(_, link)| link).max_by_key(farthest);
     if let Some(link) = link.or_else(|| largest.links.iter().max_by_key(farthest)) {
         let steps = chain(largest, link).into_iter().map(|link| {
             let time = quantity::time(link.first);
@@ -99,8 +98,7 @@ pub fn nested(run: &Run) -> String {
 /// The links that were stopped because of `parent`, each with those because of it.
 fn branch(run: &Run, tree: &PauseTree, parent: Option<u32>, text: &mut String) {
     let links = (0..).zip(&tree.links);
-    let links = links.filter(|(_, link)| link.because == parent);
-    let links = Vec::from_iter(links);
+    let links = Vec::from_iter(links.filter(|(_, link)| link.because == parent));
     if links.is_empty() {
         return;
     }

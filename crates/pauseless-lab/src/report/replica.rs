@@ -31,8 +31,7 @@ pub fn section(run: &Run) -> Option<Section> {
     counts("PAUSE frames", both.pause_frames, both.pause_frames_here);
     counts("of them no refreshes", both.pause_frames, both.pauses_here);
     if both.pause_frames_by_class.len() > 1 {
-        let classes = both.pause_frames_by_class.iter();
-        let classes = classes.zip(&both.pause_frames_by_class_here);
+        let classes = both.pause_frames_by_class.iter().zip(&both.pause_frames_by_class_here);
         for (class, (there, here)) in classes.enumerate() {
             counts(&format!("PAUSE frames of class {class}"), *there, *here);
         }

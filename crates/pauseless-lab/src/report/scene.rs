@@ -38,8 +38,7 @@ pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
     let replays = runs.iter().filter_map(|(run, _)| cells(run));
     let stride = (replays.sum::<usize>() / PAGE_CELLS_MAX + 1).next_power_of_two();
     let palette = (0..PALETTE.len()).map(|n| chart::hex(chart::colour(n)));
-    let acts = runs.iter();
-    let acts = acts.map(|(run, panels)| Act::new(run, panels, points_max, stride));
+    let acts = runs.iter().map(|(run, panels)| Act::new(run, panels, points_max, stride));
     let scene =
         Scene { palette: palette.collect(), alarm: chart::hex(ALARM), runs: acts.collect() };
     let text = serde_json::to_string(&scene).expect("numbers and texts");
@@ -163,8 +162,7 @@ impl Curves {
         let curves = figure.curves.iter().map(|curve| {
             let points = thinned(&curve.points, points_max);
             let xs = rising(points.iter().map(|(x, _)| place(*x)));
-            let known = axes.iter().position(|axis| *axis == xs);
-            let axis = known.unwrap_or_else(|| {
+            let axis = axes.iter().position(|axis| *axis == xs).unwrap_or_else(|| {
                 axes.push(xs);
                 axes.len() - 1
             });
@@ -239,16 +237,14 @@ fn moments(run: &Run) -> Vec<Moment> {
 /// All deadlocks, with the ports that could not send.
 fn deadlocks(run: &Run) -> Vec<Stuck> {
     let first = run.outcome.deadlock.as_ref();
-    let episodes = run.outcome.episodes.iter().enumerate();
-    let stuck = episodes.map(|(number, episode)| {
+    let stuck = run.outcome.episodes.iter().enumerate().map(|(number, episode)| {
         // Of the first one all that were caught are known, of others the cycle.
         let members = match first.filter(|_| number == 0) {
             Some(deadlock) => &deadlock.members,
             None => &episode.cycle,
         };
         let places = |queues: &[EgressQueue]| {
-            let places = queues.iter();
-            let places = places.map(|queue| end_index(run, queue.node, queue.port));
+            let places = queues.iter().map(|queue| end_index(run, queue.node, queue.port));
             let mut places: Vec<usize> = places.collect();
             places.dedup();
             places
@@ -265,8 +261,7 @@ fn deadlocks(run: &Run) -> Vec<Stuck> {
 
 /// The place of a port among all ports of all nodes.
 fn end_index(run: &Run, node: NodeId, port: PortId) -> usize {
-    let mut ports = run.outcome.ports.iter();
-    let found = ports.position(|it| (it.node, it.port) == (node, port));
+    let found = run.outcome.ports.iter().position(|it| (it.node, it.port) == (node, port));
     found.expect("every port has an outcome")
 }
 
@@ -277,8 +272,7 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
     for (number, port) in run.outcome.ports.iter().enumerate().rev() {
         starts[port.node.index()] = number;
     }
-    let full = run.outcome.ports.iter();
-    let full = full.map(|port| full_at(run, port.node, port.port).get());
+    let full = run.outcome.ports.iter().map(|port| full_at(run, port.node, port.port).get());
     let full: Vec<u64> = full.collect();
     let ports = run.outcome.ports.iter().zip(&full).map(|(port, full)| {
         let link = topology.port(port.node, port.port);

@@ -25,10 +25,8 @@ pub struct Section {
 pub fn sections(run: &Run) -> Vec<Section> {
     let metrics = run.metrics();
     let completion = metrics.completion.as_ref().map(completion);
-    let sections = replica::section(run).into_iter().chain(completion);
-    let sections = sections.chain(links(run, &metrics));
-    let sections = sections.chain(provenance::section(run));
-    sections.chain(mitigation::section(run)).collect()
+    let sections = replica::section(run).into_iter().chain(completion).chain(links(run, &metrics));
+    sections.chain(provenance::section(run)).chain(mitigation::section(run)).collect()
 }
 
 /// What is shown of completion times beside their mean.
@@ -185,8 +183,7 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
     let all = metrics.fairness.map(|fairness| (fairness, "goodput", "flows"));
     let endless = metrics.fairness_endless;
     let endless = endless.map(|fairness| (fairness, "late goodput", "flows without end"));
-    let parts = [all, endless].into_iter().flatten();
-    let parts = parts.map(|(fairness, what, whose)| {
+    let parts = [all, endless].into_iter().flatten().map(|(fairness, what, whose)| {
         let Fairness { flows, jain } = fairness;
         format!("{jain:.3} over the {what} of {flows} {whose}")
     });

@@ -56,8 +56,7 @@ impl Mood {
 
     /// The mood of a whole run: that of its worst finding.
     pub fn of_run(run: &Run) -> Mood {
-        let worst = verdict::findings(&run.outcome).first().copied();
-        worst.map_or(Mood::Good, Mood::of)
+        verdict::findings(&run.outcome).first().copied().map_or(Mood::Good, Mood::of)
     }
 }
 

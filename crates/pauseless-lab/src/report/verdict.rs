@@ -64,8 +64,7 @@ impl Finding {
 
 /// The findings that a run has, the worst first.
 pub fn findings(outcome: &Outcome) -> Vec<Finding> {
-    let all = Finding::ALL.into_iter();
-    all.filter(|finding| finding.is_in(outcome)).collect()
+    Finding::ALL.into_iter().filter(|finding| finding.is_in(outcome)).collect()
 }
 
 /// The verdict in a few words: `deadlock at 3.41 ms`, `starvation since 20 ms`, `flows`.
@@ -156,8 +155,7 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
 /// How deadlocks ended, where something can end them.
 fn episodes(run: &Run) -> Option<String> {
     let episodes = &run.outcome.episodes;
-    let broken = episodes.iter();
-    let broken = broken.filter_map(|episode| Some(episode.broken? - episode.found));
+    let broken = episodes.iter().filter_map(|episode| Some(episode.broken? - episode.found));
     let longest = broken.clone().max()?;
     let soon = |word: &str| match longest {
         Span::ZERO => "at once".to_string(),
@@ -238,8 +236,7 @@ pub(super) fn unfinished(run: &Run) -> Option<String> {
         Recovery::GoBackN(_) => return None,
     };
     let is_lossy = outcome.losses.wire.packets > 0 && !outcome.is_stuck() && !run.interrupted;
-    let flows = run.scenario.config.flows.iter().zip(&outcome.flows);
-    let open = flows.filter(|(flow, outcome)| {
+    let open = run.scenario.config.flows.iter().zip(&outcome.flows).filter(|(flow, outcome)| {
         let has_started = has_started(&run.outcome, outcome);
         flow.is_finite() && has_started && outcome.finish.is_none()
     });
@@ -253,8 +250,7 @@ pub(super) fn unfinished(run: &Run) -> Option<String> {
 
 /// What was dropped on aim, which is no finding.
 pub(super) fn expired(run: &Run) -> String {
-    let flows = run.outcome.flows.iter().enumerate();
-    let flows = flows.filter(|(_, flow)| flow.expired > Bytes::ZERO);
+    let flows = run.outcome.flows.iter().enumerate().filter(|(_, flow)| flow.expired > Bytes::ZERO);
     let flows = Vec::from_iter(flows.map(|(index, _)| FlowId(index as u32)));
     format!(
         "expired: {} ({}) of {}, by TTL or for want of a class, which is no loss",

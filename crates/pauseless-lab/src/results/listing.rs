@@ -85,8 +85,7 @@ impl Filter {
         if filter.numbers().next().is_some() || filter.curves().next().is_some() {
             return Ok(filter);
         }
-        let names = NUMBERS.iter().map(|it| it.name);
-        let names = names.chain(CURVES.iter().map(|it| it.name));
+        let names = NUMBERS.iter().map(|it| it.name).chain(CURVES.iter().map(|it| it.name));
         Err(match did_you_mean(word, names).as_str() {
             "" => format!("no metric has {word:?} in its name or in what it says"),
             guess => format!("no metric has {word:?} in its name or in what it says; {guess}"),
@@ -94,8 +93,7 @@ impl Filter {
     }
 
     fn lets(&self, texts: [&str; 3]) -> bool {
-        let mut texts = texts.into_iter();
-        texts.any(|text| text.to_lowercase().contains(&self.word))
+        texts.into_iter().any(|text| text.to_lowercase().contains(&self.word))
     }
 
     fn numbers(&self) -> impl Iterator<Item = &'static Number> {
@@ -209,8 +207,7 @@ fn form(number: &Number) -> String {
 }
 
 fn kept(number: &Number) -> &'static str {
-    let at = number.kept_at.iter().map(|(_, kept)| *kept);
-    at.fold(number.kept, Kept::max).name()
+    number.kept_at.iter().map(|(_, kept)| *kept).fold(number.kept, Kept::max).name()
 }
 
 const BEGIN: &str = "<!-- metrics: ";

@@ -307,20 +307,16 @@ impl Number {
 
 /// The names of the numbers of whole runs that are computed at least as often as `kept`.
 pub fn kept_names(kept: Kept) -> Vec<String> {
-    let whole = NUMBERS.iter();
-    let whole = whole.filter(|it| matches!(it.scope(), Scope::Run | Scope::Flows));
-    let spellings = whole.flat_map(Number::spellings);
-    let wanted = spellings.filter(|(_, _, when)| *when == kept);
+    let whole = NUMBERS.iter().filter(|it| matches!(it.scope(), Scope::Run | Scope::Flows));
+    let wanted = whole.flat_map(Number::spellings).filter(|(_, _, when)| *when == kept);
     wanted.map(|(name, ..)| name).collect()
 }
 
 /// The unit of a column of a campaign, if it is that of a number, and the name without the unit.
 pub fn column_unit(column: &str) -> Option<(String, Unit)> {
     let bases = NUMBERS.iter().flat_map(|number| {
-        let spelt = Percentile::NAMED.iter();
-        let spelt = spelt.filter(|_| !number.spelt.is_empty());
-        let spelt = spelt.map(|(name, _)| number.spelt_at(name));
-        let names = spelt.chain([number.name.to_string()]);
+        let spelt = Percentile::NAMED.iter().filter(|_| !number.spelt.is_empty());
+        let names = spelt.map(|(name, _)| number.spelt_at(name)).chain([number.name.to_string()]);
         names.map(|name| (name.replace('.', "_"), number.unit))
     });
     let fits = |base: &str| {

@@ -223,8 +223,7 @@ pub static NUMBERS: &[Number] = numbers! {
         kept: Sampled;
     /// What the ingress queues of the port held in the mean; of probed ports only.
     "queue_mean": Kb, Queue(|it| {
-        let means = it.iter().filter_map(|queue| queue.mean);
-        means.reduce(|a, b| a + b).map(Real)
+        it.iter().filter_map(|queue| queue.mean).reduce(|a, b| a + b).map(Real)
     }), is_real: true, kept: Sampled, is_probed: true;
     // Flows.
     /// The bytes that the flow has to send; a flow without end has none.

@@ -70,8 +70,7 @@ impl JsonSchema for Object {
 impl Object {
     /// The field of a name, if it is there.
     pub fn get(&self, name: &str) -> Option<&Field> {
-        let mut fields = self.0.iter();
-        fields.find(|(it, _)| it == name).map(|(_, field)| field)
+        self.0.iter().find(|(it, _)| it == name).map(|(_, field)| field)
     }
 
     fn push(&mut self, name: impl Into<Cow<'static, str>>, field: Field) {
@@ -99,8 +98,7 @@ impl Object {
 
     /// The object in a field, which is made if it is not there.
     fn object(&mut self, name: &'static str) -> &mut Object {
-        let place = self.0.iter().position(|(it, _)| it == name);
-        let place = place.unwrap_or_else(|| {
+        let place = self.0.iter().position(|(it, _)| it == name).unwrap_or_else(|| {
             self.push(name, Field::Object(Object::default()));
             self.0.len() - 1
         });
@@ -169,8 +167,7 @@ fn completion(facts: &Facts<'_>) -> Object {
     }
     let completion = facts.completion().expect("there are finite flows");
     group(&mut object, &completion.all);
-    let by_size = completion.by_size.iter();
-    let by_size = by_size.map(|(SizeRange { min, below }, members)| {
+    let by_size = completion.by_size.iter().map(|(SizeRange { min, below }, members)| {
         let mut row = Object::default();
         row.whole("bytes_min", min.get());
         let below = below.map(|below| Value::Whole(below.get()));
@@ -267,8 +264,7 @@ fn results(facts: &Facts<'_>) -> Table {
 /// A row for each port of each node, with the fields that the document of a run has.
 fn ports(facts: &Facts<'_>) -> Table {
     let (run, ports) = (facts.run, &facts.metrics.ports);
-    let nodes = ports.iter();
-    let nodes = nodes.map(|port| run.node_name(port.node).to_string());
+    let nodes = ports.iter().map(|port| run.node_name(port.node).to_string());
     let names = ports.iter().map(|port| run.port_name(port.node, port.port));
     let mut columns = vec![Column::texts("node", nodes), Column::texts("port", names)];
     for number in NUMBERS.iter().filter(|number| number.json != Json::No) {

@@ -111,8 +111,7 @@ const TAKES: &str = "mean, min, max, last, std, below X, above X, first below X 
 pub fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
     let curve = curves::sum(run, &measure.series)?;
     let from = Time::ZERO + measure.from.or(Span::ZERO);
-    let to = measure.to.copied();
-    let to = to.map_or(run.outcome.end, |span| Time::ZERO + span);
+    let to = measure.to.copied().map_or(run.outcome.end, |span| Time::ZERO + span);
     let times = &run.outcome.series.times;
     let points = times.iter().copied().zip(curve);
     // A sample is the mean since the one before: the first that counts lies after `from`.

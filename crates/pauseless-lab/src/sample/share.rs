@@ -12,8 +12,7 @@ pub fn shares(run: &Run) -> Vec<f64> {
     let config = &run.scenario.config;
     let fair = fair_rates(config, config.flows.iter());
     let rates = run.outcome.flows.iter().map(|flow| flow.goodput_late_bps);
-    let shares = rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair);
-    shares.collect()
+    rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair).collect()
 }
 
 /// What decides the way of a flow's packets.

@@ -49,8 +49,7 @@ impl Written {
         };
         let plans = planner.plans(&self.flows).plans;
         let packets = self.check_only.packets.as_ref();
-        let targets = packets.into_iter();
-        let targets = targets.flat_map(|packets| packets.value.targets());
+        let targets = packets.into_iter().flat_map(|packets| packets.value.targets());
         let targets = Vec::from_iter(targets.cloned());
         let rule = self.routing.rule();
         if rule.is_some() {
@@ -141,16 +140,13 @@ impl Written {
             };
             Demand { group: routing.return_group(number, plan), lane, source: plan.target }
         };
-        let plans = plans.iter().enumerate();
-        let controlled = plans.filter(|(_, plan)| plan.terms.is_controlled);
-        controlled.map(answer).collect()
+        plans.iter().enumerate().filter(|(_, plan)| plan.terms.is_controlled).map(answer).collect()
     }
 }
 
 /// What the flows send.
 fn demands(plans: &[Plan], routing: &Routing) -> Vec<Demand> {
-    let demands = plans.iter().zip(&routing.groups);
-    let demands = demands.filter_map(|(plan, group)| {
+    let demands = plans.iter().zip(&routing.groups).filter_map(|(plan, group)| {
         Some(Demand { group: (*group)?, lane: plan.terms.lane(), source: plan.source })
     });
     demands.collect()

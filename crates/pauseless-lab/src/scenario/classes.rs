@@ -239,8 +239,7 @@ impl FileValue for NextClasses {
 
     /// Of some that change, those behind them need not be written.
     fn show(&self) -> String {
-        let mut pairs = self.0.iter().zip(NextClasses::IDENTITY.0);
-        let changed = pairs.rposition(|(a, b)| *a != b);
+        let changed = self.0.iter().zip(NextClasses::IDENTITY.0).rposition(|(a, b)| *a != b);
         let words = self.0[..changed.map_or(LANE_COUNT, |last| last + 1)].iter();
         let words = words.map(|class| match *class {
             ClassTable::DROP => "\"drop\"".to_string(),

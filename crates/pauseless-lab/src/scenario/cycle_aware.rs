@@ -105,8 +105,7 @@ fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
 /// What the argument for these thresholds does not cover.
 fn warnings(roles: &Roles, short: usize) -> Vec<String> {
     let mut warnings = Vec::new();
-    let open = roles.components.iter().filter(|it| !it.is_covered());
-    let open = open.count();
+    let open = roles.components.iter().filter(|it| !it.is_covered()).count();
     if open > 0 {
         warnings.push(format!(
             "cycle_aware: {open} of {} groups of cycles share ports or have routing loops, so that the \

@@ -14,8 +14,7 @@ use crate::declare::{Declared, Fallback, Info, KeyInfo, Kind};
 /// Every key and section of a scenario file, in the order of the documents.
 pub fn info() -> Info {
     let about = "A scenario: a fabric, its switches, its flows, and what to record.";
-    let checked = CheckKeys::keys().into_iter();
-    let plain = checked.filter(|key| !key.kind.is_section());
+    let plain = CheckKeys::keys().into_iter().filter(|key| !key.kind.is_section());
     Info {
         keys: General::keys().into_iter().chain(plain).chain(sections()).collect(),
         ..Info::without_keys(about)

@@ -153,8 +153,7 @@ impl Setting {
                 section.report(kind.place.problem(message).help(help));
             }
         }
-        let mut ports = self.others.iter().flat_map(PortSetting::ports);
-        if let Some(port) = ports.next() {
+        if let Some(port) = self.others.iter().flat_map(PortSetting::ports).next() {
             let problem = port.place.problem("the shared memory decides when to pause");
             section.report(problem.help("use [[switch.memory.at]] instead"));
         }

@@ -105,8 +105,7 @@ impl Flows {
             timing
         });
         let is_flow_written = root.has(FLOW);
-        let sections = root.tables(FLOW).into_iter();
-        let flows = sections.map(|mut section| {
+        let flows = root.tables(FLOW).into_iter().map(|mut section| {
             let mut flow = Flow::read(&mut section);
             flow.complete(limits);
             section.finish();

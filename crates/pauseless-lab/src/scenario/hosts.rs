@@ -88,8 +88,7 @@ fn parse(topology: &Topology, text: &At<String>) -> Result<HostSpan, Box<Problem
         return Ok(HostSpan { first: place, last: place, address });
     }
     let splits = (0..names.len()).filter(|at| names[*at..].starts_with(".."));
-    let splits = splits.map(|at| (&names[..at], &names[at + 2..]));
-    let mut splits = splits.peekable();
+    let mut splits = splits.map(|at| (&names[..at], &names[at + 2..])).peekable();
     let Some(&(left, right)) = splits.peek() else {
         return Err(Box::new(not_a_host(topology, text, names)));
     };
@@ -117,8 +116,7 @@ fn not_a_host(topology: &Topology, text: &At<String>, name: &str) -> Problem {
         return problem.expected("a host");
     }
     let problem = text.place.problem(format!("there is no host {name:?}"));
-    let hosts = topology.hosts().iter();
-    let names = hosts.map(|host| topology.node(*host).name.as_str());
+    let names = topology.hosts().iter().map(|host| topology.node(*host).name.as_str());
     problem.help(did_you_mean(name, names))
 }
 

@@ -113,8 +113,7 @@ impl Lanes {
             let lanes = lanes.into_iter().map(|(lane, mut targets)| {
                 targets.sort_unstable();
                 targets.dedup();
-                let hosts = spans(targets).into_iter();
-                let hosts = hosts.flat_map(|span| span.write(topology));
+                let hosts = spans(targets).into_iter().flat_map(|span| span.write(topology));
                 (At::of(write_lane(lane)), hosts.collect())
             });
             let name = topology.node(source).name.clone();
@@ -225,8 +224,7 @@ fn parse_lane(text: &At<String>, sink: &Sink) -> Option<Lane> {
     let found = match text.value.split_once('/') {
         None => number(&text.value).map(|class| lane(class, class)),
         Some((label, class)) => {
-            let both = number(label).zip(number(class));
-            both.map(|(label, class)| lane(label, class))
+            number(label).zip(number(class)).map(|(label, class)| lane(label, class))
         }
     };
     if found.is_none() {

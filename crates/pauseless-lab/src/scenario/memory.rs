@@ -250,9 +250,7 @@ impl SharedMemory {
     /// The section with nothing left out, if ports share their memory as `groups` say; `None` where
     /// none does.
     pub(crate) fn resolved(&self, groups: &[PortGroup], topology: &Topology) -> Option<Memory> {
-        let groups = groups.iter();
-        let groups = groups.filter_map(|group| Some((group, group.memory?)));
-        let groups = Vec::from_iter(groups);
+        let groups = Vec::from_iter(groups.iter().filter_map(|group| Some((group, group.memory?))));
         let (base, lane) = groups.iter().max_by_key(|(group, _)| group.members.len())?;
         let is_lossless = base.ingress.control != FlowControl::None;
         let kind = self.lane.kind;
@@ -280,8 +278,7 @@ impl SharedMemory {
 
 impl Written for SharedMemory {
     fn entries(&self) -> Vec<Entry> {
-        let others = self.others.iter();
-        let others = others.map(|other| Table::of(&(&other.at, &other.lane)));
+        let others = self.others.iter().map(|other| Table::of(&(&other.at, &other.lane)));
         let at = Entry::new(AT, Node::Tables(others.collect()));
         let mut entries = (&self.whole, &self.lane).entries();
         entries.push(at);
@@ -326,8 +323,7 @@ impl Lane {
     }
 
     fn limit(&self) -> Option<Limit> {
-        let alpha = self.alpha.copied().map(Limit::Alpha);
-        alpha.or(self.threshold.copied().map(Limit::Static))
+        self.alpha.copied().map(Limit::Alpha).or(self.threshold.copied().map(Limit::Static))
     }
 
     /// This lane, with what `base` says where nothing is written here.

@@ -184,8 +184,7 @@ impl Setting {
     pub(crate) fn warning(&self, topology: &Topology, ingress: &IngressTable) -> Option<String> {
         let watchdog = self.watchdog.as_ref()?;
         let restoration = watchdog.value.restoration;
-        let switches = topology.switches().iter();
-        let ports = switches.flat_map(|switch| {
+        let ports = topology.switches().iter().flat_map(|switch| {
             let ports = (0..).zip(topology.ports(*switch));
             ports.map(|(number, port)| ((*switch, PortId(number)), port))
         });

@@ -380,8 +380,7 @@ impl Written {
     /// How classes change from hop to hop.
     fn class_map(&self, topology: &Topology, rule: Option<Routing>, sink: &Sink) -> ClassMap {
         let classes = self.classes.as_ref();
-        let map = classes.map(|classes| classes.resolve(topology, rule, sink));
-        map.unwrap_or(ClassMap::Same)
+        classes.map(|classes| classes.resolve(topology, rule, sink)).unwrap_or(ClassMap::Same)
     }
 
     /// The same for a run: the switches must have all classes that the flows can get into.
@@ -578,8 +577,7 @@ impl Scenario {
             late.map(|flow| format!("flow {}: it starts after the end of the run", flow.name));
         let traffic = parts.traffic.iter();
         let traffic = traffic.filter_map(|traffic| traffic.warning(&config.flows));
-        let warnings = observe::provenance_warning(config).into_iter();
-        let warnings = warnings.chain(late).chain(traffic);
+        let warnings = observe::provenance_warning(config).into_iter().chain(late).chain(traffic);
         self.warnings.extend(warnings.chain(lifetime::warnings(config)));
     }
 }

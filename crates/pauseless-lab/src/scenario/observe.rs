@@ -104,8 +104,7 @@ impl FileValue for Step {
 
 impl ReceiverKeys {
     pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<ReceiverKeys> {
-        let sections = root.tables(RECEIVER).into_iter();
-        let receivers = sections.map(|mut section| {
+        let receivers = root.tables(RECEIVER).into_iter().map(|mut section| {
             let keys = ReceiverKeys::read(&mut section);
             keys.check(&section);
             section.finish();
@@ -156,8 +155,7 @@ impl ReceiverKeys {
 
 pub(crate) fn write_receivers(file: &mut File, config: &Config) {
     for receiver in &config.receivers {
-        let steps = receiver.steps.iter();
-        let steps = steps.map(|(time, rate)| Step {
+        let steps = receiver.steps.iter().map(|(time, rate)| Step {
             time: time.saturating_since(Time::ZERO),
             rate: rate.map_or(WordOr::Word(Stop), WordOr::Value),
         });
@@ -320,8 +318,7 @@ impl Probe {
 
 /// The switch ports that face hosts.
 fn host_ports(topology: &Topology) -> Vec<(NodeId, PortId)> {
-    let hosts = topology.hosts().iter();
-    let ports = hosts.flat_map(|host| topology.ports(*host));
+    let ports = topology.hosts().iter().flat_map(|host| topology.ports(*host));
     let mut ports: Vec<_> = ports.map(|port| (port.peer, port.peer_port)).collect();
     ports.sort_unstable();
     ports
@@ -347,13 +344,11 @@ pub(crate) fn write_provenance(file: &mut File, is_tracing: bool) {
 /// What is said where there are no pauses to look for.
 pub(crate) fn provenance_warning(config: &Config) -> Option<String> {
     let classes = (0..config.ingress.class_count()).map(|class| Class(class as u8));
-    let switches = config.topology.switches().iter();
-    let mut controls = switches.flat_map(|switch| {
+    let mut controls = config.topology.switches().iter().flat_map(|switch| {
         let ports = (0..config.topology.ports(*switch).len()).map(|port| PortId(port as u16));
         let classes = classes.clone();
         ports.flat_map(move |port| {
-            let classes = classes.clone();
-            classes.map(move |class| config.ingress.get(*switch, port, class).control)
+            classes.clone().map(move |class| config.ingress.get(*switch, port, class).control)
         })
     });
     let first = controls.next().filter(|_| config.is_tracing)?;

@@ -164,8 +164,7 @@ impl<'s> Section<'s> {
 
     /// Takes all that is left, each with its key: for tables whose keys are names.
     pub fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
-        let entries = std::mem::take(&mut self.entries).into_iter();
-        let named = entries.map(|(name, stored)| {
+        let named = std::mem::take(&mut self.entries).into_iter().map(|(name, stored)| {
             let place = &stored.place;
             let name =
                 At { value: name, place: place.beside(place.key.clone(), stored.key_span.clone()) };
@@ -176,8 +175,7 @@ impl<'s> Section<'s> {
 
     /// The subsection behind a key, if it was written.
     pub fn table(&mut self, key: &'static str) -> Option<Section<'s>> {
-        let item = self.take(key)?;
-        item.table()
+        self.take(key)?.table()
     }
 
     /// The tables of `[[key]]`, one for each time that it was written.

@@ -23,8 +23,7 @@ impl Planner<'_> {
         for (number, plan) in plans.iter().enumerate() {
             if let Some(path) = &plan.return_path {
                 let way = (path, &NO_ROUND, plan.source);
-                let known = by_path.get(&way).copied();
-                match known.map_or_else(|| builder.add_path(path), Ok) {
+                match by_path.get(&way).copied().map_or_else(|| builder.add_path(path), Ok) {
                     Ok(group) => {
                         by_path.insert(way, group);
                         returns.insert(number as u32, group);
@@ -45,8 +44,7 @@ impl Planner<'_> {
                     builder.add_loop(path, &plan.round, target)
                 }
             };
-            let known = by_path.get(&way).copied();
-            match known.map_or_else(add, Ok) {
+            match by_path.get(&way).copied().map_or_else(add, Ok) {
                 Ok(group) => {
                     by_path.insert(way, group);
                     groups.push(Some(group));

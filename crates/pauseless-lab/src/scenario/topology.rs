@@ -166,8 +166,7 @@ impl Generated {
         let any = LinkSpec { rate: *RATES.start(), delay: Span::ZERO };
         let built = self.shape.build(specs.unwrap_or(LinkSpecs::same(any)));
         let report = |error: SizeError| {
-            let mut places = self.places.iter();
-            let place = places.find(|(key, _)| Some(*key) == error.field());
+            let place = self.places.iter().find(|(key, _)| Some(*key) == error.field());
             let place = place.map_or(section, |(_, place)| place);
             let problem = place.problem(error.to_string());
             sink.push(match error.field() {

@@ -167,8 +167,7 @@ pub(crate) fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
 fn similar_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
     let plain = unit.replace(['µ', 'μ'], "u").to_lowercase();
     let plain = plain.replace("/s", "ps").replace("bit", "b");
-    let names = Q::UNITS.iter().map(|(name, _)| *name);
-    names.into_iter().find(|name| name.to_lowercase() == plain)
+    Q::UNITS.iter().map(|(name, _)| *name).find(|name| name.to_lowercase() == plain)
 }
 
 enum Scaled {

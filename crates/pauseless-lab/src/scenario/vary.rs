@@ -74,8 +74,7 @@ impl Knob {
             return Ok(knob);
         }
         // A section that only its sub-sections make, as [switch.memory] makes switch.
-        let headed = knob.with_header(text);
-        let headed = headed.filter(Knob::is_where_it_should_be);
+        let headed = knob.with_header(text).filter(Knob::is_where_it_should_be);
         match headed.or_else(|| knob.with_path(text, &table)) {
             Some(headed) => Ok(headed),
             None => {
@@ -104,8 +103,7 @@ impl Knob {
         if self.reach == Reach::Values {
             return None;
         }
-        let dots = self.key.match_indices('.').map(|(at, _)| at);
-        let mut knobs = dots.filter_map(|at| {
+        let mut knobs = self.key.match_indices('.').map(|(at, _)| at).filter_map(|at| {
             let (section, path) = (&self.key[..at], &self.key[at + 1..]);
             let Found::Missing { before, after } = path::add(text, table, section, path)? else {
                 return None;

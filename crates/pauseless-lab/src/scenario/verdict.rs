@@ -103,10 +103,8 @@ impl FileValue for StopOn {
     }
 
     fn show(&self) -> String {
-        let names = StopOn::NAMES.into_iter();
-        let names = names.zip([self.deadlock, self.done, self.steady]);
-        let set = names.filter(|(_, is_set)| *is_set);
-        let set = Vec::from_iter(set.map(|(name, _)| name));
+        let names = StopOn::NAMES.into_iter().zip([self.deadlock, self.done, self.steady]);
+        let set = Vec::from_iter(names.filter(|(_, is_set)| *is_set).map(|(name, _)| name));
         format!("[{}]", quoted(&set))
     }
 }

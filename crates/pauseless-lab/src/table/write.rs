@@ -106,8 +106,7 @@ fn write_column<W: Write + Send>(
             writer.write_batch(&values, None, None)?;
         }
         Cells::Wholes(cells) => {
-            let values = cells.iter().flatten().map(|cell| cell.cast_signed());
-            let values: Vec<i64> = values.collect();
+            let values: Vec<i64> = cells.iter().flatten().map(|cell| cell.cast_signed()).collect();
             let writer = column.typed::<Int64Type>();
             writer.write_batch(&values, Some(&levels(cells)), None)?;
         }

@@ -34,11 +34,8 @@ pub(super) fn measure(
     let begin = Instant::now();
     // The namespaces live until the run is over, so that one can look inside.
     let Wires { links, namespaces } = wires;
-    let nodes = plans.iter();
-    let nodes = nodes.zip(links).map(|(plan, links)| node(plan, links));
-    let mut nodes = Vec::from_iter(nodes);
-    let capture = options.pcap.as_deref();
-    let capture = capture.map(|path| taps::lay(&mut nodes, &plans, path));
+    let mut nodes = Vec::from_iter(plans.iter().zip(links).map(|(plan, links)| node(plan, links)));
+    let capture = options.pcap.as_deref().map(|path| taps::lay(&mut nodes, &plans, path));
     let capture = capture.transpose().map_err(BedError::Files)?;
     let mut bed = Bed::new(nodes, Pace::Elastic(tick));
     let (ended, messages) = drive(&mut bed, &scenario.config, &plans, watch);

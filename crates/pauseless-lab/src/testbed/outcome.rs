@@ -49,8 +49,7 @@ pub struct Watched {
 pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
     let Measurements { reports, watched, ended } = measured;
     let view = View { config, reports: &reports, is_settled: watched.is_settled };
-    let end = reports.iter().map(|report| report.time).max();
-    let end = end.unwrap_or(Time::ZERO);
+    let end = reports.iter().map(|report| report.time).max().unwrap_or(Time::ZERO);
     let states = view.states(end);
     let lives = Lives {
         config,
@@ -346,9 +345,7 @@ impl<'a> View<'a> {
 
     /// How many samples every node has.
     fn samples(self) -> usize {
-        let counts = self.reports.iter();
-        let counts = counts.map(|report| report.series.times.len());
-        counts.min().unwrap_or(0)
+        self.reports.iter().map(|report| report.series.times.len()).min().unwrap_or(0)
     }
 
     /// What the scenario's probes ask for, of samples that may be closer together.
@@ -405,8 +402,7 @@ impl<'a> View<'a> {
 
     /// What was lost, by counters and by numbers that never came.
     fn add_losses(self, outcome: &mut Outcome) {
-        let packet = self.config.flows.iter().map(|flow| flow.packet).max();
-        let packet = packet.unwrap_or(Bytes::ZERO);
+        let packet = self.config.flows.iter().map(|flow| flow.packet).max().unwrap_or(Bytes::ZERO);
         let lost = |packets: u64| Lost { packets, bytes: Bytes::new(packets * packet.get()) };
         let sum =
             |count: &dyn Fn(&PortReport) -> u64| self.ports().map(|at| count(at.report)).sum();
@@ -414,8 +410,7 @@ impl<'a> View<'a> {
         let dropped: u64 = sum(&|port| port.counters.watchdog_drops);
         let missing: u64 = self.receives().map(|(_, flow)| flow.missing).sum();
         // A number that never came, and that no node has dropped, was lost between two of them.
-        let between = missing.saturating_sub(overruns + dropped);
-        let between = between.max(self.lost_between());
+        let between = missing.saturating_sub(overruns + dropped).max(self.lost_between());
         outcome.losses.overrun = lost(overruns + between);
         outcome.losses.watchdog = lost(dropped);
         let total = outcome.losses.total();
@@ -425,8 +420,7 @@ impl<'a> View<'a> {
 
 /// The last value of each group of `parts` values; an incomplete group is left out.
 fn last_of_each<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
-    let groups = values.chunks_exact(parts);
-    groups.map(|group| group[parts - 1]).collect()
+    values.chunks_exact(parts).map(|group| group[parts - 1]).collect()
 }
 
 /// How much of a flow was delivered at an instant.

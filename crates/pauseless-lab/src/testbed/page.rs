@@ -63,8 +63,7 @@ impl Scale {
             scale.time_max_ms = scale.time_max_ms.max(ms(run.outcome.end));
             for port in &series.ports {
                 let queues = port.queue.iter().map(|queue| kb(*queue));
-                let levels = thresholds(run, port).into_iter();
-                let levels = levels.map(|(_, at)| kb(at.get()));
+                let levels = thresholds(run, port).into_iter().map(|(_, at)| kb(at.get()));
                 scale.queue_max_kb = queues.chain(levels).fold(scale.queue_max_kb, f64::max);
             }
             let rates = series.flows.iter().flat_map(|flow| &flow.goodput_bps);
@@ -158,8 +157,7 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
     let runs = [(&measured.run, Stroke::Solid), (&measured.simulated, Stroke::Dashed)];
     let mut rates = Vec::new();
     for (run, stroke) in runs {
-        let flows = run.outcome.series.flows.iter().take(PALETTE.len());
-        for (colour, flow) in flows.enumerate() {
+        for (colour, flow) in run.outcome.series.flows.iter().take(PALETTE.len()).enumerate() {
             let values = flow.goodput_bps.iter().map(|rate| mbps(*rate));
             let label = run.flow_name(flow.flow).to_string();
             rates.push(curve(run, label, colour, stroke, values));
@@ -215,8 +213,7 @@ fn figure(
 }
 
 fn levels(run: &Run, port: &PortSeries) -> Vec<Level> {
-    let thresholds = thresholds(run, port).into_iter();
-    let levels = thresholds.map(|(name, at)| Level {
+    let levels = thresholds(run, port).into_iter().map(|(name, at)| Level {
         label: format!("{name} {}", quantity::bytes(at)),
         value: kb(at.get()),
         colour: None,
@@ -227,8 +224,7 @@ fn levels(run: &Run, port: &PortSeries) -> Vec<Level> {
 /// A figure with its caption, and a key for every curve that was measured where there are several.
 fn drawn(caption: &str, figure: &Figure) -> String {
     let mut legend = String::new();
-    let curves = figure.curves.iter();
-    let curves = curves.filter(|curve| curve.stroke == Stroke::Solid);
+    let curves = figure.curves.iter().filter(|curve| curve.stroke == Stroke::Solid);
     let is_one = curves.clone().count() < 2;
     for curve in curves.filter(|_| !is_one) {
         let colour = chart::hex(chart::colour(curve.colour));

@@ -92,8 +92,7 @@ pub fn remarks(measured: &Measured) -> Vec<String> {
 /// The names of the flows, if all runs have the same few.
 fn shared_flows(runs: &[Measured]) -> Option<Vec<&str>> {
     let names = |measured: &'_ Measured| -> Vec<String> {
-        let flows = measured.run.scenario.config.flows.iter();
-        flows.map(|flow| flow.name.clone()).collect()
+        measured.run.scenario.config.flows.iter().map(|flow| flow.name.clone()).collect()
     };
     let first = runs.first()?;
     let is_shared = runs.iter().all(|it| names(it) == names(first));
@@ -104,8 +103,7 @@ fn shared_flows(runs: &[Measured]) -> Option<Vec<&str>> {
 
 fn rates(run: &Run, is_apart: bool) -> Vec<String> {
     if is_apart {
-        let flows = run.outcome.flows.iter();
-        flows.map(|flow| quantity::rate(flow.goodput_late_bps)).collect()
+        run.outcome.flows.iter().map(|flow| quantity::rate(flow.goodput_late_bps)).collect()
     } else {
         vec![goodputs(run)]
     }

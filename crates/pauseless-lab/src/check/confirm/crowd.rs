@@ -23,10 +23,8 @@ impl Crowd<'_> {
     pub(super) fn flows(&self, is_good: impl Fn(&ClosingFlow) -> bool) -> Option<Vec<ClosingFlow>> {
         let mut flows: Vec<ClosingFlow> = Vec::new();
         for hop in 0..self.component.cycle.hops.len() {
-            let demands = self.demands(hop).into_iter();
-            let able = demands.filter_map(|demand| self.flow(hop, demand));
-            let able = able.filter(&is_good).take(CHOICES_MAX);
-            let best = able.min_by_key(|flow| {
+            let able = self.demands(hop).into_iter().filter_map(|demand| self.flow(hop, demand));
+            let best = able.filter(&is_good).take(CHOICES_MAX).min_by_key(|flow| {
                 let target = self.target(flow.group);
                 let is_source = flows.iter().any(|other| other.source == flow.source);
                 let is_target = flows.iter().any(|other| self.target(other.group) == target);

@@ -244,8 +244,7 @@ impl Drawing<'_> {
 
     /// The links that the flows pass, in order.
     fn links(&self) -> BTreeSet<LinkIndex> {
-        let flows = self.flows.iter();
-        let ports = flows.flat_map(|flow| &flow.path);
+        let ports = self.flows.iter().flat_map(|flow| &flow.path);
         let port = |(node, port): &_| self.fabric.topology.port(*node, *port).link;
         ports.map(port).collect()
     }
@@ -306,10 +305,8 @@ impl Drawing<'_> {
 
     fn topology(&self, links: &BTreeSet<LinkIndex>) -> String {
         let topology = &self.fabric.topology;
-        let links = links.iter().map(|link| topology.links()[link.0 as usize]);
-        let links = Vec::from_iter(links);
-        let ends = links.iter().flat_map(|link| [link.a, link.b]);
-        let nodes: BTreeSet<NodeId> = ends.collect();
+        let links = Vec::from_iter(links.iter().map(|link| topology.links()[link.0 as usize]));
+        let nodes: BTreeSet<NodeId> = links.iter().flat_map(|link| [link.a, link.b]).collect();
         let mut text = "\n[topology]\nkind = \"custom\"\nnode = [\n".to_string();
         for node in nodes {
             let kind = if topology.is_host(node) { "host" } else { "switch" };
@@ -330,8 +327,7 @@ impl Drawing<'_> {
     }
 
     fn flows(&self, links: &BTreeSet<LinkIndex>) -> Vec<String> {
-        let flows = self.flows.iter();
-        let written = flows.map(|flow| {
+        let written = self.flows.iter().map(|flow| {
             let target = self.fabric.routes.groups.target(flow.group);
             // The last port leads to the target, which need not be written.
             let steps = &flow.path[..flow.path.len() - 1];

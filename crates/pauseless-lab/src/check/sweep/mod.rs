@@ -330,10 +330,7 @@ fn name(fabric: &Fabric, failures: &Failures) -> Vec<String> {
         Some(switch) if failures.links().len() > 1 => {
             vec![format!("switch {}", topology.node(*switch).name)]
         }
-        _ => {
-            let links = failures.links().iter().map(|link| link_name(fabric, *link));
-            links.collect()
-        }
+        _ => failures.links().iter().map(|link| link_name(fabric, *link)).collect(),
     }
 }
 

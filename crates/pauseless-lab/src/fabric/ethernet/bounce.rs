@@ -57,8 +57,7 @@ pub(super) fn add(site: &Site, ends: &Ends, fabric: &mut Fabric, tunnels: Tunnel
     if leaf_counts.iter().any(|leaves| *leaves < 2) {
         note(fabric, &with_tunnel, FEW_LEAVES);
     }
-    let rows = with_tunnel.iter().map(|(node, config)| (*node, row(config)));
-    let rows: Rows = rows.collect();
+    let rows: Rows = with_tunnel.iter().map(|(node, config)| (*node, row(config))).collect();
     fabric.classes = ClassMap::Table(class_table(&fabric.topology, &rows));
     rows
 }
@@ -138,8 +137,7 @@ impl Bounce {
     /// Adds an address per leaf above both: everybody sends to the standby switch, which sends
     /// to the leaf, which sends to the active one. Returns how many there are.
     fn add(&self, topology: &Topology, routes: &mut Routes) -> usize {
-        let leaves = topology.neighbours(self.standby).into_iter();
-        let leaves = leaves.filter(|leaf| {
+        let leaves = topology.neighbours(self.standby).into_iter().filter(|leaf| {
             let mut below = topology.ports_towards(*leaf, self.active);
             !topology.is_host(*leaf) && below.next().is_some()
         });

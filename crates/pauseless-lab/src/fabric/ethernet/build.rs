@@ -130,8 +130,7 @@ fn spec(site: &Site, cable: &[SiteEnd; 2]) -> LinkSpec {
 
 fn take_notes(site: &Site, notes: &mut Vec<String>) {
     let lacks = |of: &dyn Fn(&SiteEnd) -> bool| {
-        let cables = site.cables.iter();
-        cables.filter(|cable| !cable.iter().any(of)).count()
+        site.cables.iter().filter(|cable| !cable.iter().any(of)).count()
     };
     let speeds = lacks(&|end| site.port(end).is_some_and(|port| port.speed_mbps.is_some()));
     let lengths = lacks(&|end| site.metres(end).is_some());

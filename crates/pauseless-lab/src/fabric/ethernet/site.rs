@@ -115,8 +115,7 @@ impl<'d> Site<'d> {
     /// The priorities that an ingress does not lose, a bit each; `None` if no file says.
     pub fn lossless(&self, end: &SiteEnd) -> Option<u8> {
         let node = &self.nodes[end.node];
-        let config = node.config.filter(|_| node.says_lossless())?;
-        Some(config.lossless_classes(end.port.as_deref()?))
+        Some(node.config.filter(|_| node.says_lossless())?.lossless_classes(end.port.as_deref()?))
     }
 
     /// What to call an end.
@@ -139,8 +138,7 @@ impl<'d> Site<'d> {
             let (Some(speed), Some(metres)) = (speed, self.metres(end)) else {
                 return true;
             };
-            let mut tables = tables.iter();
-            tables.any(|table| pg_profile::lookup(&table.value, speed, metres).is_some())
+            tables.iter().any(|table| pg_profile::lookup(&table.value, speed, metres).is_some())
         };
         let ends = self.cables.iter().flatten();
         let lossless = ends.filter(|end| self.lossless(end).is_some_and(|classes| classes != 0));

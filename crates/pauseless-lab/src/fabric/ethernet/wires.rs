@@ -170,12 +170,10 @@ impl<'s> Wires<'s> {
             let name = &self.nodes[node].name;
             switches.iter().any(|switch| switch.is_called(name))
         };
-        let cables = self.cables.iter().enumerate();
-        let halves = cables.filter(|(number, cable)| {
+        let halves = self.cables.iter().enumerate().filter(|(number, cable)| {
             !confirmed.contains(number) && cable.ends.iter().all(|end| has_config(end.node))
         });
-        let names = halves.map(|(_, cable)| self.end_name(&cable.ends[0]));
-        let names = Vec::from_iter(names);
+        let names = Vec::from_iter(halves.map(|(_, cable)| self.end_name(&cable.ends[0])));
         if !names.is_empty() {
             self.notes.push(format!(
                 "DEVICE_NEIGHBOR of one end only has {}: {}",

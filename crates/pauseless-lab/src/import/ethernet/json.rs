@@ -78,8 +78,7 @@ impl<'t> Value<'t> {
             return Err(self.mistyped(what, "an array [..]"));
         }
         let level: Level<'t, &RawValue> = self.parse()?;
-        let items = level.0.into_iter();
-        Ok(items.map(|raw| Value::of(self.text, raw)).collect())
+        Ok(level.0.into_iter().map(|raw| Value::of(self.text, raw)).collect())
     }
 
     pub fn string(&self, what: &str) -> Result<Cow<'t, str>, Problem> {

@@ -127,8 +127,7 @@ mod tests {
     fn the_graph_of_a_small_fabric() {
         let wiring = parse(&sample("topograph-netq-topologyGraph.json")).unwrap();
         assert_eq!((wiring.nodes.len(), wiring.links.len()), (11, 79));
-        let switches = wiring.nodes.iter();
-        let switches = switches.filter(|node| node.kind.as_deref() == Some("switch"));
+        let switches = wiring.nodes.iter().filter(|node| node.kind.as_deref() == Some("switch"));
         assert_eq!(switches.count(), 3);
         let end = |node: &str, interface: &str| Endpoint {
             node: node.to_string(),

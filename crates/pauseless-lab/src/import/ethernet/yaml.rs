@@ -311,8 +311,7 @@ impl Places {
         let Some(near) = self.bytes.get(index / STRIDE) else {
             return text.len();
         };
-        let rest = text[*near..].char_indices().nth(index % STRIDE);
-        rest.map_or(text.len(), |(byte, _)| near + byte)
+        text[*near..].char_indices().nth(index % STRIDE).map_or(text.len(), |(byte, _)| near + byte)
     }
 }
 

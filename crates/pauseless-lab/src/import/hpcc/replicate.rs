@@ -29,8 +29,7 @@ pub(super) fn execute(
     let begin = Instant::now();
     let mut setup = setup.clone();
     setup.stop = (scenario.config.duration.as_ps() / 1_000).max(1);
-    let groups = setup.flows.iter().map(|flow| flow.group);
-    let groups = Vec::from_iter(BTreeSet::from_iter(groups));
+    let groups = Vec::from_iter(BTreeSet::from_iter(setup.flows.iter().map(|flow| flow.group)));
     let mut files = Files::create(outputs)?;
     let (found, interrupted) = drive(setup, &mut files, outputs, &mut watch)?;
     let written = files.finish()?;

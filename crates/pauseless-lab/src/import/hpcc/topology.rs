@@ -168,8 +168,7 @@ impl Topology {
     /// The rate of the first host's link, which thresholds are scaled by.
     pub(super) fn nic_rate(&self) -> Option<Rate> {
         let host = self.is_switch.iter().position(|is_switch| !is_switch)?;
-        let link = self.links.iter().find(|link| link.ends.contains(&host))?;
-        Some(link.rate)
+        Some(self.links.iter().find(|link| link.ends.contains(&host))?.rate)
     }
 }
 
@@ -198,8 +197,7 @@ fn read_header(text: Text<'_>, header: &[Word<'_>], sink: &Sink) -> Option<(usiz
 
 /// Five words, if there are so many left.
 fn take_row<'t>(words: &mut Words<'t>) -> Option<[Word<'t>; 5]> {
-    let row = Vec::from_iter(words.take(5));
-    row.try_into().ok()
+    Vec::from_iter(words.take(5)).try_into().ok()
 }
 
 fn missing(text: Text<'_>, what: &str, sink: &Sink) {
@@ -214,8 +212,7 @@ mod tests {
     fn problems(text: &str) -> Vec<String> {
         let sink = Sink::default();
         Topology::parse(text.into(), &sink);
-        let list = sink.into_list().into_iter();
-        list.map(|problem| problem.message).collect()
+        sink.into_list().into_iter().map(|problem| problem.message).collect()
     }
 
     #[test]
@@ -226,8 +223,7 @@ mod tests {
         assert!(sink.is_empty());
         assert_eq!(topology.is_switch, [false, false, true, true]);
         assert_eq!(topology.collapsed, 1);
-        let links = topology.links.iter().map(|link| (link.ends, link.interfaces));
-        let links = Vec::from_iter(links);
+        let links = Vec::from_iter(topology.links.iter().map(|link| (link.ends, link.interfaces)));
         assert_eq!(links, [([0, 2], [1, 1]), ([1, 3], [1, 2]), ([3, 2], [3, 3])]);
         assert_eq!(topology.nic_rate(), Some(Rate::gbps(100)));
     }

@@ -255,8 +255,7 @@ impl<'t> Parser<'t, '_> {
         let Some((nodes, _)) = self.counts[0] else {
             return;
         };
-        let ends = [flow.source, flow.target].into_iter();
-        for end in ends.filter(|end| *end >= nodes) {
+        for end in [flow.source, flow.target].into_iter().filter(|end| *end >= nodes) {
             let problem = text.problem(at.clone(), format!("there is no host {end}"));
             let expected = format!("0 to {}: there are {nodes} Nodes", nodes - 1);
             self.sink.push(problem.expected(expected));
@@ -349,8 +348,7 @@ impl<'t> Parser<'t, '_> {
 
     fn finish(mut self, text: Text<'_>) -> Matrix {
         self.check_counts(text);
-        let flows = self.matrix.flows.iter();
-        flows.for_each(|flow| self.check_ends(text, flow));
+        self.matrix.flows.iter().for_each(|flow| self.check_ends(text, flow));
         let triggers = std::mem::take(&mut self.triggers);
         for (id, trigger) in &triggers {
             self.connect(*id, trigger);

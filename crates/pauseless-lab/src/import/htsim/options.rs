@@ -93,8 +93,7 @@ impl Options {
         let span = |most_us: f64| {
             let number = value.parse::<f64>().ok();
             let number = number.filter(|number| (0.0..=most_us).contains(number));
-            let span = number.map(|us| Span::ps((us * 1e6).round() as u64));
-            span.ok_or_else(|| {
+            number.map(|us| Span::ps((us * 1e6).round() as u64)).ok_or_else(|| {
                 format!("{key}={value}: microseconds from 0 to {most_us} are wanted")
             })
         };

@@ -51,8 +51,7 @@ fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), At<String>)> {
     };
     let number = |word: Word<'_>| sink.take(word.integer(0..=u64::from(u32::MAX)));
     let (flow, target) = (number(words[2]), number(words[4]));
-    let next = words[8].text.split_once("->").map(|(_, next)| next);
-    let next = next.and_then(node);
+    let next = words[8].text.split_once("->").map(|(_, next)| next).and_then(node);
     if next.is_none() {
         let problem = words[8].problem(format!("{:?} is no egress", words[8].text));
         let expected = "SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number";

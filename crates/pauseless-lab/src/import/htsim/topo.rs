@@ -59,8 +59,7 @@ impl Tree {
     pub(super) fn has(&self, name: &str) -> bool {
         let name = name.split('#').next().unwrap_or(name);
         let counts = ["H", "LS", "US", "CS"].into_iter();
-        let mut counts = counts.zip([self.hosts].into_iter().chain(self.counts));
-        counts.any(|(tier, count)| {
+        counts.zip([self.hosts].into_iter().chain(self.counts)).any(|(tier, count)| {
             let number = name.strip_prefix(tier).and_then(|number| number.parse::<u64>().ok());
             number.is_some_and(|number| number < count)
         })
@@ -86,8 +85,7 @@ impl Tree {
 
 /// Whether a text describes a tree.
 pub(super) fn is_topo(text: Text<'_>) -> bool {
-    let heads = text.rows().take(20);
-    let mut heads = heads.map(|words| words[0].text.to_ascii_lowercase());
+    let mut heads = text.rows().take(20).map(|words| words[0].text.to_ascii_lowercase());
     heads.any(|head| head == "tiers" || head == "podsize")
 }
 

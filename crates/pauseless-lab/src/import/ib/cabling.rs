@@ -328,8 +328,7 @@ impl<'t> Builder<'t> {
     }
 
     fn two_cables(&self, link: &IbLink, before: &IbLink) -> Problem {
-        let shared = link.ends.iter().position(|end| before.ends.contains(end));
-        let here = shared.unwrap_or(0);
+        let here = link.ends.iter().position(|end| before.ends.contains(end)).unwrap_or(0);
         let there = usize::from(before.ends[1] == link.ends[here]);
         let message = format!(
             "{} is cabled to {} here, but to {} in line {}",

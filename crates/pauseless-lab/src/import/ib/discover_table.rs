@@ -106,8 +106,7 @@ fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
     if known_speed.is_none() && !is_unknown(speed.text) {
         return complain(speed, "speed of a link", SPEEDS);
     }
-    let rate = known_width.zip(known_speed);
-    Ok(rate.map(|(width, speed)| LinkRate { width, speed }))
+    Ok(known_width.zip(known_speed).map(|(width, speed)| LinkRate { width, speed }))
 }
 
 fn add(builder: &mut Builder<'_>, seen: Seen, description: &str) -> Result<IbEnd, Problem> {

@@ -61,6 +61,5 @@ pub fn recognise(text: &str) -> Option<Format> {
         (Format::IbdmchkSlToVl, sl2vl::ibdmchk::looks_like),
         (Format::PathSl, path_sl::looks_like),
     ];
-    let found = formats.iter().find(|(_, looks_like)| looks_like(text));
-    found.map(|(format, _)| *format)
+    formats.iter().find(|(_, looks_like)| looks_like(text)).map(|(format, _)| *format)
 }

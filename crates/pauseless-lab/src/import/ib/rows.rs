@@ -55,6 +55,5 @@ pub(super) fn without_repetition<R: Keyed>(text: &str, rows: Vec<R>) -> Result<V
         );
         return Err(Problem::new(row.at(), message).help("two dumps in one file? keep one"));
     }
-    let all = rows.into_iter().zip(repeats);
-    Ok(all.filter(|(_, repeat)| !repeat).map(|(row, _)| row).collect())
+    Ok(rows.into_iter().zip(repeats).filter(|(_, repeat)| !repeat).map(|(row, _)| row).collect())
 }

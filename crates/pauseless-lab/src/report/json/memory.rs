@@ -32,6 +32,5 @@ records! {
 }
 
 pub(super) fn records(run: &Run) -> Vec<MemoryRecord> {
-    let memories = run.outcome.memories.iter();
-    memories.map(|it| MemoryRecord::new(run, it)).collect()
+    run.outcome.memories.iter().map(|it| MemoryRecord::new(run, it)).collect()
 }

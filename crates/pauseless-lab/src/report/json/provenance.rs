@@ -33,8 +33,7 @@ records! {
     /// All pauses that began at one place.
     pub struct TreeRecord(run: &Run, tree: &PauseTree) after {
         let names = |flows: &[FlowId]| {
-            let names = flows.iter().map(|flow| run.flow_name(*flow).to_string());
-            names.collect()
+            flows.iter().map(|flow| run.flow_name(*flow).to_string()).collect()
         };
         let hosts = hosts(run, tree);
     } {

@@ -182,8 +182,7 @@ fn add_levels(section: &Section<'_>, written: Option<&Tables<AtRate>>, config: &
             kmax: kmax.get() as u32,
             pmax: table.pmax.or(base.pmax) as f32,
         };
-        let levels = config.marking.levels.iter_mut();
-        match levels.into_iter().find(|level| level.is_none()) {
+        match config.marking.levels.iter_mut().find(|level| level.is_none()) {
             Some(free) => *free = Some(level),
             None => {
                 let message = format!("more than {LEVELS_MAX} speeds have thresholds of their own");

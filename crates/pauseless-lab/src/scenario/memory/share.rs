@@ -195,10 +195,8 @@ impl Share<'_> {
         if self.written.whole.set_aside.value == SetAside::PerClass {
             return shared.total();
         }
-        let ports = shared.lanes.chunks(shared.class_count);
-        let most = ports.map(|lanes| {
-            let sizes = lanes.iter().map(|lane| lane.reserve + lane.headroom);
-            sizes.max().unwrap_or(Bytes::ZERO)
+        let most = shared.lanes.chunks(shared.class_count).map(|lanes| {
+            lanes.iter().map(|lane| lane.reserve + lane.headroom).max().unwrap_or(Bytes::ZERO)
         });
         most.fold(Bytes::ZERO, |sum, size| sum + size)
     }
@@ -274,8 +272,7 @@ impl Share<'_> {
         let dedicated = needed.saturating_sub(headroom + self.mtu).exact();
         let (needed, headroom, mtu) = (needed.exact(), headroom.exact(), self.mtu.exact());
         let parts = format!("{headroom} of headroom, {dedicated} dedicated, {mtu} to share");
-        let problem = place.problem(message);
-        let problem = problem.expected(format!("at least {needed}: {parts}"));
+        let problem = place.problem(message).expected(format!("at least {needed}: {parts}"));
         self.sink.push(problem.help(format!("set total = \"{needed}\" or more")));
     }
 }

@@ -307,8 +307,7 @@ fn shell(node: &Node) -> DeValue<'_> {
     match node {
         Node::Plain(text) => value(text),
         Node::Wrapped(texts) => {
-            let texts = texts.iter();
-            let values = texts.map(|text| Spanned::new(0..0, value(text)));
+            let values = texts.iter().map(|text| Spanned::new(0..0, value(text)));
             DeValue::Array(values.collect())
         }
         Node::Own(_) => DeValue::Boolean(true),
@@ -326,8 +325,7 @@ fn plain(value: DeValue<'_>) -> Result<Value, String> {
             Value::Integer(parsed.map_err(|_| number.to_string())?)
         }
         DeValue::Float(number) => {
-            let parsed = number.as_str().parse::<f64>();
-            let parsed = parsed.ok().filter(|number| number.is_finite());
+            let parsed = number.as_str().parse::<f64>().ok().filter(|number| number.is_finite());
             Value::Float(parsed.ok_or_else(|| number.to_string())?)
         }
         DeValue::Boolean(value) => Value::Boolean(value),

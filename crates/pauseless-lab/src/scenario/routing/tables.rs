@@ -51,8 +51,7 @@ impl TableKeys {
 impl Tables {
     /// All lists of hosts.
     pub(crate) fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
-        let next_hops = self.switches.values().flat_map(BTreeMap::values);
-        next_hops.flatten().copied()
+        self.switches.values().flat_map(BTreeMap::values).flatten().copied()
     }
 
     /// The forwarding table that they make together.

@@ -166,8 +166,7 @@ mod tests {
 
     /// The share of flows below `size`.
     fn below(cdf: &Cdf, size: f64) -> f64 {
-        let mut pairs = cdf.points.windows(2);
-        let pair = pairs.find(|pair| size <= pair[1].0.get() as f64).unwrap();
+        let pair = cdf.points.windows(2).find(|pair| size <= pair[1].0.get() as f64).unwrap();
         let (low, high) = (pair[0].0.get() as f64, pair[1].0.get() as f64);
         pair[0].1 + (size - low) / (high - low) * (pair[1].1 - pair[0].1)
     }

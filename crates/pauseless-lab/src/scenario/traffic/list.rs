@@ -137,8 +137,7 @@ impl Listed {
             Origin::Imported { ways, .. } => &ways[..],
             Origin::Inline { .. } | Origin::File { .. } => &[],
         };
-        let way = ways.get(row.line as usize - 1).cloned();
-        way.unwrap_or_else(|| self.place(row))
+        ways.get(row.line as usize - 1).cloned().unwrap_or_else(|| self.place(row))
     }
 
     fn place(&self, row: &Row) -> Place {
@@ -168,8 +167,7 @@ impl FileValue for Listed {
 
     /// All rows, with the columns that any of them needs.
     fn show(&self) -> String {
-        let lines = self.rows.lines();
-        let lines = Vec::from_iter(lines.map(|line| escape(&line)));
+        let lines = Vec::from_iter(self.rows.lines().map(|line| escape(&line)));
         format!("\"\"\"\n{}\n\"\"\"", lines.join("\n"))
     }
 
@@ -245,8 +243,7 @@ impl List {
     fn made(&self, scene: &Scene<'_>) -> Option<Vec<Made>> {
         let rows = self.listed().rows.list.iter();
         // All of them are looked at, so that every wrong one is reported.
-        let made = Vec::from_iter(rows.map(|row| self.row(scene, row)));
-        made.into_iter().collect()
+        Vec::from_iter(rows.map(|row| self.row(scene, row))).into_iter().collect()
     }
 
     fn row(&self, scene: &Scene<'_>, row: &Row) -> Option<Made> {
@@ -271,8 +268,7 @@ impl List {
                         .planner
                         .step(&At { value: name.to_string(), place: listed.way_place(row) })
                 });
-                let steps = Vec::from_iter(steps).into_iter();
-                let steps = steps.collect::<Option<Vec<Step>>>()?;
+                let steps = Vec::from_iter(steps).into_iter().collect::<Option<Vec<Step>>>()?;
                 Some(Some(complete(steps, from, to)))
             }
         };
@@ -334,8 +330,7 @@ impl List {
         let rows = &self.listed().rows.list;
         let links = follows.iter().map(|link| (link.first, link.then));
         let waiting = still_waiting(rows.len(), links.collect());
-        let stuck = waiting.iter().position(|count| *count > 0);
-        if let Some(row) = stuck.map(|row| &rows[row]) {
+        if let Some(row) = waiting.iter().position(|count| *count > 0).map(|row| &rows[row]) {
             let message = "after: it waits for rows that wait in a circle";
             let problem = self.listed().place(row).problem(message);
             scene.sink.push(problem.help("let one of them start by itself"));
@@ -346,8 +341,7 @@ impl List {
 /// Names rows that have no name: `NAME/SOURCE->TARGET`, with a number from the second on in the
 /// order of what they are.
 fn name(flows: &mut [Made], scene: &Scene<'_>) {
-    let unnamed = (0..flows.len()).filter(|flow| flows[*flow].name.is_empty());
-    let mut unnamed = Vec::from_iter(unnamed);
+    let mut unnamed = Vec::from_iter((0..flows.len()).filter(|flow| flows[*flow].name.is_empty()));
     unnamed.sort_by_cached_key(|flow| {
         let made = &flows[*flow];
         let what = (made.start, made.size, made.class, made.ways());

@@ -64,8 +64,7 @@ impl Planner<'_> {
     }
 
     fn scene<'s>(&'s self, traffic: &'s Traffic, sources_stop: Option<Span>) -> Scene<'s> {
-        let stops = sources_stop.into_iter().chain(traffic.terms.stop);
-        let ends = stops.chain(self.until);
+        let ends = sources_stop.into_iter().chain(traffic.terms.stop).chain(self.until);
         Scene {
             topology: &self.fabric.topology,
             seed: self.seed,
@@ -147,8 +146,7 @@ impl Planner<'_> {
         let traffic = written.traffic.iter();
         for traffic in traffic.filter(|one| self.until.is_some() && !one.is_prefixed()) {
             let scene = self.scene(traffic, written.timing.sources_stop.copied());
-            let flows = traffic.kind.flows(&scene).unwrap_or_default().flows;
-            let flows = flows.into_iter();
+            let flows = traffic.kind.flows(&scene).unwrap_or_default().flows.into_iter();
             let flows = flows.map_while(|flow| self.made_plan(traffic, flow));
             plans.extend(flows.map(|plan| (plan, &traffic.keys.common)));
         }

@@ -78,8 +78,7 @@ pub(crate) struct Racks<'t> {
 impl<'t> Racks<'t> {
     /// Of `hosts`; partners are in another rack, if so wanted.
     pub(super) fn new(topology: &'t Topology, hosts: &[NodeId], other_rack: bool) -> Racks<'t> {
-        let hosts = hosts.iter().map(|host| (rack(topology, *host), *host));
-        let mut hosts = Vec::from_iter(hosts);
+        let mut hosts = Vec::from_iter(hosts.iter().map(|host| (rack(topology, *host), *host)));
         hosts.sort_unstable();
         Racks { topology, hosts, other_rack }
     }
@@ -139,8 +138,7 @@ impl<'t> Racks<'t> {
                 chosen.insert(last);
             }
         }
-        let chosen = chosen.into_iter().map(|place| self.at(place, &barred));
-        chosen.collect()
+        chosen.into_iter().map(|place| self.at(place, &barred)).collect()
     }
 
     fn at(&self, place: usize, barred: &Range<usize>) -> NodeId {

@@ -207,8 +207,7 @@ impl Scene<'_> {
         let classes = &self.traffic.keys.classes_by_size.value;
         let pairs = pairs.into_iter().flat_map(|pair| {
             let sizes = pair.size_min..=pair.size_max;
-            let classes = classes.classes(&sizes, self.traffic.terms.class);
-            let classes = classes.into_iter();
+            let classes = classes.classes(&sizes, self.traffic.terms.class).into_iter();
             classes.map(move |class| (pair.source, pair.target, class))
         });
         let mut pairs = Vec::from_iter(pairs);
@@ -226,8 +225,7 @@ impl Scene<'_> {
     pub(super) fn pairs_of(&self, cast: &Cast<'_>, sizes: RangeInclusive<Bytes>) -> Batch {
         let count = cast.sources.len() as f64 * cast.targets.len() as f64;
         let (size_min, size_max) = sizes.into_inner();
-        let sources = cast.sources.hosts();
-        let sources = sources.take_while(|_| count <= PAIRS_MAX as f64);
+        let sources = cast.sources.hosts().take_while(|_| count <= PAIRS_MAX as f64);
         let pairs = sources.flat_map(|source| {
             let targets = cast.targets.partners(source);
             targets.map(move |target| Pair { source, target, size_min, size_max })

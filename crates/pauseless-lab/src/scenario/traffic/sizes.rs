@@ -269,8 +269,7 @@ impl ClassesBySize {
 
     /// All classes of flows of these sizes, each once.
     pub(super) fn classes(&self, sizes: &RangeInclusive<Bytes>, other: u8) -> Vec<u8> {
-        let inner = self.bounds().map(|bound| bound.size);
-        let inner = inner.filter(|bound| sizes.contains(bound));
+        let inner = self.bounds().map(|bound| bound.size).filter(|bound| sizes.contains(bound));
         let ends = std::iter::once(*sizes.start()).chain(inner);
         let mut classes = Vec::from_iter(ends.map(|size| self.class(size, other)));
         classes.sort_unstable();

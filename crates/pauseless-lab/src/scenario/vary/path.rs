@@ -222,14 +222,11 @@ fn split(path: &str) -> (String, Option<&str>) {
 }
 
 fn get<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<&'t Spanned<DeValue<'i>>> {
-    let mut entries = table.iter();
-    let entry = entries.find(|(name, _)| name.get_ref().as_ref() == key);
-    entry.map(|(_, value)| value)
+    table.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
 }
 
 fn keys(table: &DeTable<'_>) -> Vec<String> {
-    let keys = table.iter().map(|(name, _)| name.get_ref().to_string());
-    keys.collect()
+    table.iter().map(|(name, _)| name.get_ref().to_string()).collect()
 }
 
 /// What the elements of a list can be called.

@@ -150,14 +150,12 @@ impl Checker<'_> {
         if config.ports.is_empty() {
             return;
         }
-        let cables = config.cables.iter();
-        let cables = cables.map(|(port, cable)| ("CABLE_LENGTH", port, &cable.at));
+        let cables = config.cables.iter().map(|(port, cable)| ("CABLE_LENGTH", port, &cable.at));
         let groups = config.groups.iter().filter_map(|(port, groups)| {
             let group = groups.first()?;
             Some(("BUFFER_PG", port, &group.at))
         });
-        let qos = config.port_qos.iter();
-        let qos = qos.filter(|(port, _)| *port != GLOBAL);
+        let qos = config.port_qos.iter().filter(|(port, _)| *port != GLOBAL);
         let qos = qos.map(|(port, qos)| ("PORT_QOS_MAP", port, &qos.at));
         let watchdogs = config.watchdogs.iter();
         let watchdogs = watchdogs.map(|(port, watchdog)| ("PFC_WD", port, &watchdog.at));

@@ -292,8 +292,7 @@ impl SwitchConfig {
         let (_, lossy) = self.buffered(port);
         let has_no_headroom = |class: &u8| lossy & self.group_of(qos, *class) != 0;
         let classes = (0..8).filter(|class| qos.pfc_enable & 1 << class != 0);
-        let lossless = classes.filter(|class| !has_no_headroom(class));
-        lossless.fold(0, |mask, class| mask | 1 << class)
+        classes.filter(|class| !has_no_headroom(class)).fold(0, |mask, class| mask | 1 << class)
     }
 
     /// One bit per priority group of `port` with and without headroom; a group that has no buffer
@@ -354,8 +353,7 @@ impl SwitchConfig {
     /// The bit of the priority group that sends the PFC frames of a class.
     pub(super) fn group_of(&self, qos: &PortQos, class: u8) -> u8 {
         let kind = MapKind::PfcToPriorityGroup;
-        let map = qos.maps.get(&kind);
-        let map = map.and_then(|name| self.maps.get(&(kind, name.clone())));
+        let map = qos.maps.get(&kind).and_then(|name| self.maps.get(&(kind, name.clone())));
         let group = map.and_then(|map| map.entries.get(&class)).copied();
         // Without a map, class and group have the same number.
         1u8.checked_shl(u32::from(group.unwrap_or(class))).unwrap_or(0)

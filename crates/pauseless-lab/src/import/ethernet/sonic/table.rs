@@ -28,14 +28,12 @@ impl Table {
     /// The table of this name, in CONFIG_DB or with the ending that it has in APPL_DB.
     pub fn named(name: &str) -> Option<Table> {
         let name = name.strip_suffix("_TABLE").unwrap_or(name);
-        let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, table)| *table)
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, table)| *table)
     }
 
     /// Its name in CONFIG_DB.
     pub fn name(self) -> &'static str {
-        let found = NAMES.iter().find(|(_, table)| *table == self);
-        found.map_or("", |(name, _)| name)
+        NAMES.iter().find(|(_, table)| *table == self).map_or("", |(name, _)| name)
     }
 }
 

@@ -98,8 +98,7 @@ impl Parts<'_> {
 
     fn network(&self) -> Network {
         let topology = self.topology;
-        let nodes = topology.is_switch.iter().enumerate();
-        let nodes = nodes.map(|(node, is_switch)| Node {
+        let nodes = topology.is_switch.iter().enumerate().map(|(node, is_switch)| Node {
             name: Key::of(node.to_string()),
             kind: Key::of(if *is_switch { NodeKind::Switch } else { NodeKind::Host }),
             ..Node::default()
@@ -296,8 +295,7 @@ impl Parts<'_> {
 
     fn traffic(&self) -> Vec<Entry> {
         let groups = Vec::from_iter(self.groups());
-        let rows = self.flows.iter().zip(self.lines).zip(1..);
-        let rows = rows.map(|((flow, line), number)| {
+        let rows = self.flows.iter().zip(self.lines).zip(1..).map(|((flow, line), number)| {
             let Flow { source, target, .. } = *flow;
             // Sizes are frame bytes: payload and headers.
             let packets = u64::from(flow.size).div_ceil(self.settings.payload);

@@ -67,12 +67,10 @@ impl Rows {
             let column = titled.column;
             column.is_required || self.list.iter().any(column.is_needed)
         };
-        let all = COLUMNS.iter().map(Titled::exactly);
-        let columns = Vec::from_iter(all.filter(is_needed));
+        let columns = Vec::from_iter(COLUMNS.iter().map(Titled::exactly).filter(is_needed));
         let titles = Vec::from_iter(columns.iter().map(|titled| titled.title())).join(" ");
         let lines = self.list.iter().map(move |row| {
-            let cells = columns.iter().map(|titled| (titled.column.show)(self, row));
-            Vec::from_iter(cells).join(" ")
+            Vec::from_iter(columns.iter().map(|titled| (titled.column.show)(self, row))).join(" ")
         });
         std::iter::once(titles).chain(lines)
     }
