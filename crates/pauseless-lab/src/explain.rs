@@ -208,8 +208,7 @@ impl Steps {
         self.bytes("XOFF", "pause above", config.xoff, "as run");
         self.bytes("XON", "resume below; by default XOFF - 2 MTU", config.xon, "as run");
         let pause = pfc::pause_span(config.quanta, latency.line);
-        let formula = format!("{} quanta of 512 bits", config.quanta);
-        self.add("pause", &formula, pause, "802.1Q 36.1.3");
+        self.add("pause", &format!("{} quanta of 512 bits", config.quanta), pause, "802.1Q 36.1.3");
         self.add("refresh", "pause / 2, must exceed tau", pause / 2, "802.1Q 36.1.3");
     }
 

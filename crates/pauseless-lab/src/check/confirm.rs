@@ -234,8 +234,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Examination<P> {
         let flows = 0..self.bench.plan.flow_count();
         let cases =
             flows.map(|flow| Case { left_out: Some(flow), ..greedy(Discipline::OutputQueued, 1) });
-        let times = self.bench.times(&Vec::from_iter(cases))?;
-        Some(times.iter().flatten().count())
+        Some(self.bench.times(&Vec::from_iter(cases))?.iter().flatten().count())
     }
 
     /// Halves the range of rates until it is a thousandth.

@@ -55,8 +55,7 @@ impl Steps {
         let latency = &group.derivation.latency;
         self.bytes("crossing", "the frame that finds headroom first: one MTU", latency.mtu, RULE);
         let messages = Control::SIZE * u64::from(latency.classes);
-        let formula = format!("{} for each class", Control::SIZE);
-        self.bytes("messages", &formula, messages, RULE);
+        self.bytes("messages", &format!("{} for each class", Control::SIZE), messages, RULE);
         self.bytes("headroom >=", "C tau + crossing + messages", latency.pfc_headroom(), RULE);
         self.bytes("headroom", "for what arrives after the PAUSE", memory.headroom, "as run");
     }

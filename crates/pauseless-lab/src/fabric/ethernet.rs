@@ -145,8 +145,7 @@ impl<'s> EthernetDumps<'s> {
         let profiles = self.profiles.iter().map(|parsed| parsed.source);
         let file = wirings.chain(configs).chain(profiles).next();
         let file = file.map_or("", |source| source.file.as_str());
-        let message = "no file says how the fabric is cabled".to_string();
-        Problems::of_file(file, message, CABLED)
+        Problems::of_file(file, "no file says how the fabric is cabled".to_string(), CABLED)
     }
 }
 

@@ -408,10 +408,8 @@ impl Cabled {
                 let problem = Problem::new(row.at.clone(), message);
                 return Err(lanes.source.refuse(problem.help(SAME_TIME)));
             };
-            let port = |port: u8| {
-                let end = self.ends.get(&IbEnd { node: *index, port });
-                end.map(|(_, port)| *port)
-            };
+            let port =
+                |port: u8| self.ends.get(&IbEnd { node: *index, port }).map(|(_, port)| *port);
             // Port 0 is the switch itself, and other ports may have no cable.
             let (Some(ingress), Some(egress)) = (port(row.ingress), port(row.egress)) else {
                 continue;

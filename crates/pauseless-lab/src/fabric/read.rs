@@ -56,8 +56,7 @@ pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Prob
     match media {
         [Some(_), Some(other)] => {
             let message = "an Ethernet file among InfiniBand files".to_string();
-            let help = "check one fabric at a time";
-            Err(Problems::of_file(&other.file, message, help))
+            Err(Problems::of_file(&other.file, message, "check one fabric at a time"))
         }
         [_, Some(_)] => ethernet.assemble(name, choices),
         _ => infiniband.assemble(name, choices.routing),

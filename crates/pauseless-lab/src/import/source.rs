@@ -67,8 +67,7 @@ impl Source {
             Some(ending) if ending == "gz" => path.with_extension(""),
             _ => path.to_path_buf(),
         };
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        stem.to_string_lossy().into_owned()
+        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
     /// What is wrong with this file, with its name and its lines.
@@ -95,12 +94,10 @@ impl Flaw {
             Flaw::NoFile => ("not a file".to_string(), ""),
             Flaw::Unreadable(error) => (format!("cannot be read: {error}"), ""),
             Flaw::Packed(error) => {
-                let message = format!("cannot be unpacked: {error}");
-                (message, "is the gzip file complete?")
+                (format!("cannot be unpacked: {error}"), "is the gzip file complete?")
             }
             Flaw::TooLarge { limit } => {
-                let message = format!("larger than {} MiB, the limit", limit >> 20);
-                (message, "is this the right file?")
+                (format!("larger than {} MiB, the limit", limit >> 20), "is this the right file?")
             }
             Flaw::NotText { valid, text } => {
                 let problem = Problem::new(valid..valid + 1, "not UTF-8 text");

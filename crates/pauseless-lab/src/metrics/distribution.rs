@@ -87,8 +87,7 @@ impl Percentile {
         if !is_short || !is_number(whole) || !is_number(decimals) {
             return Err(wrong());
         }
-        let parts = format!("{whole}{decimals:0<4}");
-        match parts.parse() {
+        match format!("{whole}{decimals:0<4}").parse() {
             Ok(millionths @ 1..=1_000_000) => Ok(Percentile { millionths }),
             _ => Err(wrong()),
         }

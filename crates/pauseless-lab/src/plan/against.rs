@@ -191,8 +191,7 @@ pub fn judge(sources: &[Source], terms: Terms<'_>) -> Result<Deployed, Problems>
     }
     let mut judge = Judge { terms, tables: &tables, found: Deployed::default() };
     for switch in gather(&configs)? {
-        let name = switch.hostname.as_deref();
-        let of = name.unwrap_or(&switch.source.file).to_string();
+        let of = switch.hostname.as_deref().unwrap_or(&switch.source.file).to_string();
         judge.switch(&of, &switch.config);
     }
     for table in &tables {

@@ -82,8 +82,7 @@ pub fn prove(plan: &Plan) -> Vec<Proof> {
         }
     }
     cases.sort_by_key(|(scheme, _)| *scheme);
-    let proofs = cases.into_par_iter();
-    proofs.map(|(scheme, set)| prove_set(scheme, &set)).collect()
+    cases.into_par_iter().map(|(scheme, set)| prove_set(scheme, &set)).collect()
 }
 
 /// Proves one port and scheme.
@@ -183,8 +182,7 @@ impl Bench {
         let byte = self.latency.line.tx_span(Bytes::new(1)).as_ps();
         let frame = frame.as_ps();
         // At the same instant it is the PAUSE that goes first.
-        let before = [0, 1, byte, byte * 16];
-        before.into_iter().map(move |ps| {
+        [0, 1, byte, byte * 16].into_iter().map(move |ps| {
             let phase = (due % frame + frame - ps % frame) % frame;
             Span::ps(phase)
         })

@@ -87,8 +87,7 @@ pub fn paper_report() -> String {
     let header = ["quantity", "formula", "ours", "note says", "remark"].map(String::from);
     let rows = paper().into_iter().map(|row| {
         let ours = format!("{} B", count(row.ours_bytes));
-        let texts = [row.quantity, row.formula, &ours, row.printed, row.note];
-        texts.map(String::from)
+        [row.quantity, row.formula, &ours, row.printed, row.note].map(String::from)
     });
     table(&mut text, std::iter::once(header).chain(rows));
     text

@@ -59,8 +59,7 @@ pub fn panels(run: &Run, scale: CompletionScale) -> Vec<Panel> {
     let name = &run.scenario.name;
     let description = format!("share of the flows of {name} that finished within a time (us)");
     let times = Figure::new(description, scale.fct, 1.0, distributions(&flows));
-    let caption = "share of flows that finished within so many us";
-    let mut panels = vec![Panel::new(caption, times)];
+    let mut panels = vec![Panel::new("share of flows that finished within so many us", times)];
     let bins = bins(&flows);
     // Flows of one size make no curve.
     if bins.len() > 1 {

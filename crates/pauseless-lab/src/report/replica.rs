@@ -43,8 +43,7 @@ pub fn section(run: &Run) -> Option<Section> {
     let times = [("mean", mean, mean_here), ("p99", p99, p99_here)];
     for (name, there, here) in times {
         let cells = [length(there), length(here)];
-        let name = format!("completion time, {name}");
-        table.push(row(&name, cells, more(there, here)));
+        table.push(row(&format!("completion time, {name}"), cells, more(there, here)));
     }
     let lasts = [both.last_finish_ps, both.last_finish_ps_here].map(instant);
     table.push(row("last completion", lasts, "-".to_string()));

@@ -347,8 +347,7 @@ fn columns_of(states: &PortStates, port: &Port, kept: &[usize], times: &[Time]) 
 
 fn packed(bytes: &[u8]) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    let written = encoder.write_all(bytes);
-    let gzip = written.and_then(|()| encoder.finish());
+    let gzip = encoder.write_all(bytes).and_then(|()| encoder.finish());
     STANDARD.encode(gzip.expect("writing to memory does not fail"))
 }
 
@@ -364,8 +363,7 @@ fn rising(places: impl Iterator<Item = f64>) -> Vec<f64> {
     for place in places {
         let beyond = risen.last().map(|last| {
             let next = last + (last.abs() * 1e-6).max(1e-9);
-            let written = format!("{next:.7e}").parse().unwrap_or(next);
-            written.max(last.next_up())
+            format!("{next:.7e}").parse().unwrap_or(next).max(last.next_up())
         });
         let is_beyond = risen.last().is_none_or(|last| *last < place);
         risen.push(beyond.filter(|_| !is_beyond).unwrap_or(place));

@@ -221,8 +221,7 @@ fn loss_sentence(run: &Run) -> String {
 /// What wires lost by themselves, which the scenario asked for and is no finding.
 pub(super) fn wire_loss(run: &Run) -> Option<String> {
     let wire = run.outcome.losses.wire;
-    let counts = format!("{} lost on wires (wire_loss)", lost(wire));
-    (wire.packets > 0).then_some(counts)
+    (wire.packets > 0).then_some(format!("{} lost on wires (wire_loss)", lost(wire)))
 }
 
 /// Why flows that have lost something do not finish, if some do not.

@@ -78,8 +78,7 @@ impl FileValue for Take {
         let sink = item.sink();
         let At { value: text, place } = item.string()?;
         let Some(value) = Take::parse(&text) else {
-            let problem = place.problem(format!("{text:?} cannot be taken"));
-            sink.push(problem.expected(TAKES));
+            sink.push(place.problem(format!("{text:?} cannot be taken")).expected(TAKES));
             return None;
         };
         Some(At { value, place })

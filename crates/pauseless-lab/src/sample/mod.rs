@@ -111,8 +111,7 @@ fn usual(facts: &Facts<'_>, add: Add<'_>) {
     let (flows, ports) = (&run.outcome.flows, &facts.metrics.ports);
     let mut queues: BTreeMap<(NodeId, PortId), Vec<&QueueOutcome>> = BTreeMap::new();
     for queue in &run.outcome.queues {
-        let port = queues.entry((queue.node, queue.port));
-        port.or_default().push(queue);
+        queues.entry((queue.node, queue.port)).or_default().push(queue);
     }
     for number in NUMBERS.iter().filter(|it| it.kept >= Kept::Sampled) {
         let mut add = |part: &str, value| {

@@ -262,8 +262,7 @@ pub(crate) fn check_count(
     let reached = lanes.iter().fold(0, |reached, lane| reached | reach(lane));
     let needed = u16::BITS - reached.leading_zeros();
     if needed > u32::from(class_count) {
-        let message = format!("flows get into class {} by this", needed - 1);
-        let problem = place.problem(message);
+        let problem = place.problem(format!("flows get into class {} by this", needed - 1));
         let problem =
             problem.expected(format!("classes below {class_count}, as the switches have"));
         sink.push(if needed as usize <= Class::COUNT_MAX {
@@ -275,8 +274,7 @@ pub(crate) fn check_count(
     if let ClassMap::Hops(hops) = map
         && let Some(plan) = plans.iter().find(|plan| plan.terms.class >= hops.count)
     {
-        let message = format!("class {} counts no hops", plan.terms.class);
-        let problem = plan.place.problem(message);
+        let problem = plan.place.problem(format!("class {} counts no hops", plan.terms.class));
         sink.push(
             problem.expected(format!("a class below {}, which is classes.count", hops.count)),
         );
@@ -298,8 +296,7 @@ impl Passages<'_> {
         let Some((switch, ingress, egress)) = parts else {
             let message = format!("{:?} is no way through a switch", text.value);
             let problem = text.place.problem(message);
-            let expected = "SWITCH: FROM > TO, with * for all";
-            self.sink.push(problem.expected(expected));
+            self.sink.push(problem.expected("SWITCH: FROM > TO, with * for all"));
             return;
         };
         let switches = match switch {

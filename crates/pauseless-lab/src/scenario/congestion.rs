@@ -288,8 +288,7 @@ impl Written {
             let mut place = self.place.clone();
             place.key = format!("{SECTION}.feedback_class");
             let problem = place.problem("no class is left for what sources are told");
-            let help = "write feedback_class = \"data\", or switch.classes = 7";
-            root.report(problem.help(help));
+            root.report(problem.help("write feedback_class = \"data\", or switch.classes = 7"));
             return;
         }
         switches.has_feedback_class = true;
@@ -445,8 +444,7 @@ impl Answers<'_> {
             _ => flow.target,
         };
         let [source, lost] = [flow.source, lost].map(|node| &topology.node(node).name);
-        let message = format!("there is no way back from {lost} to {source}");
-        let problem = plan.place.problem(message);
+        let problem = plan.place.problem(format!("there is no way back from {lost} to {source}"));
         let help = "what the source is told needs one; mend routing.tables";
         self.planner.sink.push(problem.help(help));
         None
@@ -504,6 +502,5 @@ impl Trip {
 /// Reports a lower end that was written without the upper one, and is above what that is then.
 fn refuse_alone(section: &Section<'_>, place: &Place, name: &str, value: String) {
     let problem = place.problem(format!("more than {name}, which is {value} if not written"));
-    let problem = problem.expected(format!("at most {value}"));
-    section.report(problem.help(format!("write {name}, too")));
+    section.report(problem.expected(format!("at most {value}")).help(format!("write {name}, too")));
 }

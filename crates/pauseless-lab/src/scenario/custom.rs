@@ -185,8 +185,7 @@ impl<'a> Assembly<'a> {
         let name = node.name.given.as_ref();
         let (At { value: name, place }, kind) = name.zip(node.kind.copied())?;
         if self.nodes.contains_key(name.as_str()) {
-            let message = format!("two nodes are called {name:?}");
-            self.sink.push(place.problem(message));
+            self.sink.push(place.problem(format!("two nodes are called {name:?}")));
             return None;
         }
         let id = match kind {
@@ -208,8 +207,7 @@ impl<'a> Assembly<'a> {
         let first = self.end(a);
         let (first, second) = first.zip(self.end(b))?;
         if first.0 == second.0 {
-            let message = format!("a link joins {} to itself", a.value);
-            self.sink.push(place.problem(message));
+            self.sink.push(place.problem(format!("a link joins {} to itself", a.value)));
             return None;
         }
         let hosts = [first, second].map(|end| end.1 == NodeKind::Host);
@@ -254,8 +252,7 @@ impl<'a> Assembly<'a> {
                 && !self.port_names.insert((end, value))
             {
                 let problem = place.problem(format!("the device has another port {value:?}"));
-                let help = "each port of a device has a name of its own";
-                self.sink.push(problem.help(help));
+                self.sink.push(problem.help("each port of a device has a name of its own"));
                 is_good = false;
             }
             self.devices[end.index()].ports.push(text.to_string());
@@ -267,8 +264,7 @@ impl<'a> Assembly<'a> {
         if let Some((id, kind, _)) = self.nodes.get(name.value.as_str()) {
             return Some((*id, *kind));
         }
-        let message = format!("there is no node {:?}", name.value);
-        let problem = name.place.problem(message);
+        let problem = name.place.problem(format!("there is no node {:?}", name.value));
         let names = self.nodes.keys().copied();
         self.sink.push(problem.help(did_you_mean(&name.value, names)));
         None

@@ -109,8 +109,7 @@ impl Setting {
             }
             return None;
         };
-        let schemes = schemes();
-        let kind = schemes.take(&mut section)?;
+        let kind = schemes().take(&mut section)?;
         let common = Common::read(&mut section);
         let scheme = (kind.value.read)(&mut section)?;
         let cycle = if scheme.has_thresholds() {

@@ -195,8 +195,7 @@ impl Planner<'_> {
         if let Some(stop) = written.timing.sources_stop.copied() {
             let late = flows.iter().map(|flow| &flow.plan);
             for plan in late.filter(|plan| plan.terms.start >= stop) {
-                let message = "the flow starts when all sources have stopped";
-                let problem = plan.place.problem(message);
+                let problem = plan.place.problem("the flow starts when all sources have stopped");
                 self.sink.push(problem.expected(format!("a start before {}", stop.exact())));
             }
         }
@@ -228,8 +227,7 @@ impl Planner<'_> {
         for pair in plans.windows(2).filter(|pair| pair[0].name == pair[1].name) {
             let written = pair.iter().find(|plan| !plan.is_made).unwrap_or(&pair[0]);
             let message = format!("[[traffic]] makes a flow {:?}, too", written.name);
-            let problem = written.place.problem(message);
-            self.sink.push(problem.help("give one of them another name"));
+            self.sink.push(written.place.problem(message).help("give one of them another name"));
         }
         let mut follows = self.follows(&plans, copies);
         follows.extend(made.follows.iter().map(|link| Follow {
@@ -250,8 +248,7 @@ impl Planner<'_> {
         let steps = |key: &Key<List<String>>| {
             let steps = key.get()?.iter().map(|written| self.step(written));
             // All of them are read before one that is wrong ends it, so that all are reported.
-            let steps = Vec::from_iter(steps);
-            Some(steps.into_iter().collect::<Option<Vec<Step>>>())
+            Some(Vec::from_iter(steps).into_iter().collect::<Option<Vec<Step>>>())
         };
         let path = steps(&flow.path);
         let round = steps(&flow.round);

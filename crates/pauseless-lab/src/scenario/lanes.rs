@@ -106,8 +106,7 @@ impl Lanes {
         let mut by_source: BTreeMap<NodeId, BTreeMap<Lane, Vec<Address>>> = BTreeMap::new();
         for demand in demands {
             let lanes = by_source.entry(demand.source).or_default();
-            let targets = lanes.entry(demand.lane).or_default();
-            targets.push(addresses[&demand.group]);
+            lanes.entry(demand.lane).or_default().push(addresses[&demand.group]);
         }
         let pairs = by_source.into_iter().map(|(source, lanes)| {
             let lanes = lanes.into_iter().map(|(lane, mut targets)| {

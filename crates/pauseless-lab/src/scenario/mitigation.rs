@@ -164,8 +164,7 @@ impl Setting {
                 if rate.value > line {
                     let name = topology.port_name(node, port);
                     let message = format!("faster than {name}, which has {}", line.exact());
-                    let problem = rate.place.problem(message);
-                    sink.push(problem.expected("at most the rate of the link"));
+                    sink.push(rate.place.problem(message).expected("at most the rate of the link"));
                     break;
                 }
                 let all = (0..class_count as u8).map(Class);
@@ -241,8 +240,7 @@ pub(crate) fn write(file: &mut File, topology: &Topology, mitigation: &Mitigatio
     let mut alike: BTreeMap<(Class, Rate), Vec<String>> = BTreeMap::new();
     for limit in &mitigation.limits {
         let name = topology.port_name(limit.node, limit.port);
-        let ports = alike.entry((limit.class, limit.rate)).or_default();
-        ports.push(name);
+        alike.entry((limit.class, limit.rate)).or_default().push(name);
     }
     for ((class, rate), ports) in alike {
         let limit = Limit {

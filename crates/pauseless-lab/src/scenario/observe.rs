@@ -307,8 +307,7 @@ impl Probe {
         let columns = 4 * ports.len() as u64 + flows.len() as u64 + 1;
         let values = samples.saturating_mul(columns);
         if values > VALUES_MAX {
-            let message = format!("{values} numbers would be recorded");
-            let problem = place.problem(message);
+            let problem = place.problem(format!("{values} numbers would be recorded"));
             let help = "choose a coarser resolution, fewer ports or fewer flows";
             sink.push(problem.expected(format!("at most {VALUES_MAX}")).help(help));
         }

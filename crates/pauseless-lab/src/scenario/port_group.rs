@@ -46,8 +46,7 @@ impl PortGroup {
     ) -> BTreeMap<Vec<ClassNumber>, Vec<String>> {
         let mut classes: BTreeMap<(NodeId, PortId), Vec<ClassNumber>> = BTreeMap::new();
         for (node, port, class) in &self.members {
-            let classes = classes.entry((*node, *port)).or_default();
-            classes.push(ClassNumber(class.0.into()));
+            classes.entry((*node, *port)).or_default().push(ClassNumber(class.0.into()));
         }
         let mut ports: BTreeMap<Vec<ClassNumber>, Vec<String>> = BTreeMap::new();
         for ((node, port), classes) in classes {
@@ -148,8 +147,7 @@ impl<'d> Draft<'d> {
     }
 
     fn place(&self, name: &str) -> Place {
-        let place = self.scheme.place_of(name).or(self.buffer.place());
-        place.cloned().unwrap_or_default()
+        self.scheme.place_of(name).or(self.buffer.place()).cloned().unwrap_or_default()
     }
 
     /// Holds the parameters against the bounds of their scheme.

@@ -76,8 +76,7 @@ impl Planner<'_> {
                 PathError::NotParallel { .. } => "numbers are those of the links that are left; ",
                 _ => "",
             };
-            let help = format!("{help}{from}-{to} is one of topology.failed_links");
-            problem = problem.help(help);
+            problem = problem.help(format!("{help}{from}-{to} is one of topology.failed_links"));
         }
         self.sink.push(problem);
     }

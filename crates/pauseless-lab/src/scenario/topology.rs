@@ -250,8 +250,7 @@ impl Fabric {
         let problem = self.place.problem(format!(
             "too large: {nodes} nodes with {group_count} destinations need {cells} table cells"
         ));
-        let problem = problem.expected(format!("at most {CELLS_MAX}"));
-        sink.push(problem.help("make the fabric smaller"));
+        sink.push(problem.expected(format!("at most {CELLS_MAX}")).help("make the fabric smaller"));
         None
     }
 
@@ -266,8 +265,7 @@ impl Fabric {
         if self.topology.is_host(node) {
             return Some(node);
         }
-        let problem = name.place.problem(format!("{} is a switch", name.value));
-        sink.push(problem.expected("a host"));
+        sink.push(name.place.problem(format!("{} is a switch", name.value)).expected("a host"));
         None
     }
 }

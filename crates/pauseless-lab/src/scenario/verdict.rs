@@ -117,8 +117,7 @@ impl Verdict {
         let mut keys = Verdict::read(&mut section);
         if keys.stop_on.is_written && keys.stop_on_deadlock.is_written {
             let problem = keys.place.problem("both stop_on and stop_on_deadlock are written");
-            let help = "keep stop_on, with \"deadlock\" in it if that is wanted";
-            section.report(problem.help(help));
+            section.report(problem.help("keep stop_on, with \"deadlock\" in it if that is wanted"));
         }
         if keys.stop_on_deadlock.or(false) {
             keys.stop_on = Key::of(StopOn::DEADLOCK);

@@ -130,8 +130,7 @@ fn read_column(group: &dyn RowGroupReader, place: usize, kind: &Cells) -> Result
 }
 
 fn text(bytes: &ByteArray) -> Result<String, ReadError> {
-    let text = std::str::from_utf8(bytes.data()).map_err(|_| ReadError::Text)?;
-    Ok(text.to_string())
+    Ok(std::str::from_utf8(bytes.data()).map_err(|_| ReadError::Text)?.to_string())
 }
 
 fn required<T: DataType>(

@@ -86,13 +86,11 @@ fn write_column<W: Write + Send>(
     match cells {
         Cells::Numbers(cells) => {
             let values: Vec<f64> = cells.iter().flatten().copied().collect();
-            let writer = column.typed::<DoubleType>();
-            writer.write_batch(&values, Some(&levels(cells)), None)?;
+            column.typed::<DoubleType>().write_batch(&values, Some(&levels(cells)), None)?;
         }
         Cells::Texts(cells) => {
             let values: Vec<ByteArray> = cells.iter().map(|cell| cell.as_str().into()).collect();
-            let writer = column.typed::<ByteArrayType>();
-            writer.write_batch(&values, None, None)?;
+            column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
         }
         Cells::Notes(cells) => {
             let values = cells.iter().flatten().map(|cell| cell.as_str().into());
@@ -102,13 +100,11 @@ fn write_column<W: Write + Send>(
         }
         Cells::Counts(cells) => {
             let values: Vec<i64> = cells.iter().map(|cell| cell.cast_signed()).collect();
-            let writer = column.typed::<Int64Type>();
-            writer.write_batch(&values, None, None)?;
+            column.typed::<Int64Type>().write_batch(&values, None, None)?;
         }
         Cells::Wholes(cells) => {
             let values: Vec<i64> = cells.iter().flatten().map(|cell| cell.cast_signed()).collect();
-            let writer = column.typed::<Int64Type>();
-            writer.write_batch(&values, Some(&levels(cells)), None)?;
+            column.typed::<Int64Type>().write_batch(&values, Some(&levels(cells)), None)?;
         }
     }
     column.close()

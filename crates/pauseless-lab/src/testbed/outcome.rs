@@ -218,8 +218,7 @@ impl<'a> View<'a> {
     /// How far a flow was at `time`.
     fn state(self, flow: usize, time: Time) -> FlowState {
         let spec = &self.config.flows[flow];
-        let receive = self.receive(flow);
-        let finish = receive.filter(|it| it.bytes >= spec.size);
+        let finish = self.receive(flow).filter(|it| it.bytes >= spec.size);
         let finish = finish.and_then(|it| it.last).filter(|at| *at <= time);
         let start = self.send(flow).and_then(|it| it.first);
         FlowState {

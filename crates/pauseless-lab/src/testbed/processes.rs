@@ -93,8 +93,7 @@ struct Starting<'a> {
 
 impl Starting<'_> {
     fn path(&self, plan: &NodePlan, kind: &str) -> PathBuf {
-        let name = format!("{}.{kind}", plan.node.0);
-        self.folder.path.join(name)
+        self.folder.path.join(format!("{}.{kind}", plan.node.0))
     }
 
     /// The file of a node.
@@ -138,8 +137,7 @@ impl Starting<'_> {
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr);
-        let child = namespace.enter(|| command.spawn()).map_err(BedError::Wires)?;
-        child.map_err(|error| {
+        namespace.enter(|| command.spawn()).map_err(BedError::Wires)?.map_err(|error| {
             let program = self.program.display();
             BedError::Node(format!("cannot start {program}: {error}"))
         })

@@ -97,8 +97,7 @@ impl<'t> Word<'t> {
                 [first @ .., last] => format!("{} or {last}", first.join(", ")),
                 [] => String::new(),
             };
-            let message = format!("{} {wrong}", quoted(self.text));
-            self.problem(message).expected(expected)
+            self.problem(format!("{} {wrong}", quoted(self.text))).expected(expected)
         })
     }
 
@@ -119,8 +118,7 @@ impl<'t> Word<'t> {
     }
 
     fn misplaced(&self, expected: impl Into<String>) -> Problem {
-        let problem = self.problem(format!("{:?} is out of place", self.text));
-        problem.expected(expected)
+        self.problem(format!("{:?} is out of place", self.text)).expected(expected)
     }
 
     /// A number in decimal digits, at most `max`; `what` is a noun with its article.

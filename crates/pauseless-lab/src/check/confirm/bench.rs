@@ -41,8 +41,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Bench<P> {
 
     /// Whether any case deadlocks; `None` when it was broken off.
     pub(super) fn any(&mut self, cases: &[Case]) -> Option<bool> {
-        let times = self.run(cases, Until::Deadlock)?;
-        Some(times.iter().any(Option::is_some))
+        Some(self.run(cases, Until::Deadlock)?.iter().any(Option::is_some))
     }
 
     fn run(&mut self, cases: &[Case], until: Until) -> Option<Vec<Option<Time>>> {

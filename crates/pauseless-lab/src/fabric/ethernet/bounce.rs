@@ -66,8 +66,7 @@ fn note(fabric: &mut Fabric, with_tunnel: &BTreeMap<NodeId, &SwitchConfig>, what
     let names = with_tunnel.keys().map(|node| fabric.topology.node(*node).name.clone());
     let names = Vec::from_iter(names);
     let switches = count(names.len(), "switch");
-    let note = format!("{switches} with a tunnel ({}): {what}", some(&names));
-    fabric.notes.push(note);
+    fabric.notes.push(format!("{switches} with a tunnel ({}): {what}", some(&names)));
 }
 
 fn switches_with_tunnels<'d>(site: &Site<'d>, ends: &Ends) -> BTreeMap<NodeId, &'d SwitchConfig> {

@@ -21,8 +21,7 @@ pub(super) fn known(node: &SiteNode) -> Option<Role> {
     if node.config.is_some() {
         return Some(Role::Switch);
     }
-    let kind = node.kind.as_deref()?.to_ascii_lowercase();
-    match kind.as_str() {
+    match node.kind.as_deref()?.to_ascii_lowercase().as_str() {
         silent if SILENT.contains(&silent) => None,
         host if HOSTS.contains(&host) => Some(Role::Host),
         _ => Some(Role::Switch),

@@ -101,15 +101,12 @@ impl<'d> Site<'d> {
 
     /// The port of an end in the configuration of its switch.
     pub fn port(&self, end: &SiteEnd) -> Option<&'d Port> {
-        let config = self.nodes[end.node].config?;
-        config.ports.get(end.port.as_deref()?)
+        self.nodes[end.node].config?.ports.get(end.port.as_deref()?)
     }
 
     /// The length of the cable at an end.
     pub fn metres(&self, end: &SiteEnd) -> Option<u32> {
-        let config = self.nodes[end.node].config?;
-        let cable = config.cables.get(end.port.as_deref()?)?;
-        Some(cable.metres)
+        Some(self.nodes[end.node].config?.cables.get(end.port.as_deref()?)?.metres)
     }
 
     /// The priorities that an ingress does not lose, a bit each; `None` if no file says.

@@ -172,8 +172,7 @@ fn read_endpoint(value: &Value) -> Result<Endpoint, Problem> {
 }
 
 fn bad_endpoint(text: &str, at: Range<usize>) -> Problem {
-    let message = format!("{} is not an endpoint", quoted(text));
-    Problem::new(at, message).expected("\"node:interface\"")
+    Problem::new(at, format!("{} is not an endpoint", quoted(text))).expected("\"node:interface\"")
 }
 
 /// Types of link in the extended form, and names of nodes in the brief form, that end outside.

@@ -118,10 +118,8 @@ impl<'t> Value<'t> {
 
     /// Only what skipping over a value does not check can fail here, such as half a surrogate.
     fn parse<T: Deserialize<'t>>(&self) -> Result<T, Problem> {
-        serde_json::from_str(self.slice()).map_err(|error| {
-            let message = format!("not JSON: {}", reason(&error));
-            Problem::new(self.at(), message)
-        })
+        serde_json::from_str(self.slice())
+            .map_err(|error| Problem::new(self.at(), format!("not JSON: {}", reason(&error))))
     }
 
     fn mistyped(&self, what: &str, expected: &str) -> Problem {
@@ -133,8 +131,7 @@ impl<'t> Value<'t> {
             Some(b'n') => "null",
             _ => "a number",
         };
-        let message = format!("{what} is {found}");
-        Problem::new(self.at(), message).expected(expected)
+        Problem::new(self.at(), format!("{what} is {found}")).expected(expected)
     }
 }
 

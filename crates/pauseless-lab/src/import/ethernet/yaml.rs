@@ -53,8 +53,7 @@ impl Document {
             let (event, span) = event.map_err(|error| {
                 let start = builder.places.byte(text, *error.marker());
                 let start = start.min(text.trim_end().len().saturating_sub(1));
-                let message = format!("not YAML: {}", error.info());
-                Problem::new(start..start + 1, message)
+                Problem::new(start..start + 1, format!("not YAML: {}", error.info()))
             })?;
             builder.event(event, span)?;
         }

@@ -62,8 +62,7 @@ impl Topology {
         let mut interfaces = vec![0; node_count];
         for number in 0..link_count {
             let Some(row) = take_row(&mut words) else {
-                let found = format!("link {} of {link_count}", number + 1);
-                missing(text, &found, sink);
+                missing(text, &format!("link {} of {link_count}", number + 1), sink);
                 break;
             };
             if let Some(link) = topology.read_link(&row, &mut interfaces, sink) {
@@ -158,8 +157,7 @@ impl Topology {
         for (node, count) in counts.iter().enumerate() {
             if !self.is_switch[node] && *count != 1 {
                 let first_line = text.text.find('\n').unwrap_or(text.text.trim_end().len());
-                let message = format!("host {node} has {count} links");
-                let problem = text.problem(0..first_line, message);
+                let problem = text.problem(0..first_line, format!("host {node} has {count} links"));
                 sink.push(problem.help("a host has one link here; is it meant to be a switch?"));
             }
         }

@@ -130,8 +130,7 @@ impl<'t> Parser<'t, '_> {
             text => {
                 let known = ["Nodes", "Connections", "Triggers", "Failures", "trigger", "failure"];
                 let problem = head.unknown(format!("a line cannot begin with {text:?}"), known);
-                let expected = "a header, SOURCE->TARGET, trigger or failure";
-                self.sink.push(problem.expected(expected));
+                self.sink.push(problem.expected("a header, SOURCE->TARGET, trigger or failure"));
             }
         }
     }
@@ -222,8 +221,7 @@ impl<'t> Parser<'t, '_> {
                 let start = start.filter(|start| (0.0..=START_MAX).contains(start));
                 if start.is_none() {
                     let problem = value.problem(format!("{:?} is no start", value.text));
-                    let expected = "picoseconds, from 0 to a day";
-                    self.sink.push(problem.expected(expected));
+                    self.sink.push(problem.expected("picoseconds, from 0 to a day"));
                 }
                 flow.start = Some(start.unwrap_or(0.0) as u64);
             }
@@ -397,8 +395,7 @@ impl<'t> Parser<'t, '_> {
                 );
             }
             _ if trigger.effects.is_empty() => {
-                let note = format!("trigger {id} starts no flow");
-                return self.matrix.notes.push(note);
+                return self.matrix.notes.push(format!("trigger {id} starts no flow"));
             }
             _ if causes == 0 => {
                 return refuse(

@@ -130,8 +130,7 @@ impl Reader {
                 if hosts != matrix.nodes {
                     let nodes = matrix.nodes;
                     let message = format!("{hosts} hosts here, and {nodes} in the traffic matrix");
-                    let problem = text.problem(0..0, message);
-                    self.sink.push(problem.help("Nodes must be the same"));
+                    self.sink.push(text.problem(0..0, message).help("Nodes must be the same"));
                 }
                 tree
             }
@@ -175,18 +174,14 @@ impl Reader {
         }
 
         if matrix.flows.iter().any(|flow| flow.id.is_none()) {
-            let message = "paths are for flows by their id, and some have none";
-            let problem = text.problem(0..0, message);
-            let help = "give every flow of the matrix an id";
-            return self.sink.push(problem.help(help));
+            let problem = text.problem(0..0, "paths are for flows by their id, and some have none");
+            return self.sink.push(problem.help("give every flow of the matrix an id"));
         }
         let ids = matrix.flows.iter().filter_map(|flow| flow.id);
         let ids = std::collections::BTreeSet::from_iter(ids);
         if let Some((id, _)) = hops.keys().find(|(id, _)| !ids.contains(id)) {
             let message = format!("the traffic matrix has no flow with id {id}");
-            let problem = text.problem(0..0, message);
-            let help = "are these the paths of this matrix?";
-            self.sink.push(problem.help(help));
+            self.sink.push(text.problem(0..0, message).help("are these the paths of this matrix?"));
         }
     }
 

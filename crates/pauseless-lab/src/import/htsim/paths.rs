@@ -45,8 +45,7 @@ fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), At<String>)> {
     const SHAPE: &str = "PATH flow NUMBER dst NUMBER switch NAME via EGRESS";
     let texts = Vec::from_iter(words.iter().map(|word| word.text));
     let ["PATH", "flow", _, "dst", _, "switch", _, "via", _] = texts[..] else {
-        let problem = words[0].problem("not a line of a path");
-        sink.push(problem.expected(SHAPE));
+        sink.push(words[0].problem("not a line of a path").expected(SHAPE));
         return None;
     };
     let number = |word: Word<'_>| sink.take(word.integer(0..=u64::from(u32::MAX)));
@@ -54,8 +53,7 @@ fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), At<String>)> {
     let next = words[8].text.split_once("->").map(|(_, next)| next).and_then(node);
     if next.is_none() {
         let problem = words[8].problem(format!("{:?} is no egress", words[8].text));
-        let expected = "SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number";
-        sink.push(problem.expected(expected));
+        sink.push(problem.expected("SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number"));
     }
     let next = At { value: next?, place: words[8].place("") };
     Some(((flow?, target?), next))

@@ -199,8 +199,7 @@ impl<'t> Parser<'t, '_> {
     fn is_complete(&self, text: Text<'_>) -> bool {
         let mut is_complete = true;
         let mut miss = |at: Range<usize>, name: &str, help: String| {
-            let problem = text.problem(at, format!("{name} is missing"));
-            self.sink.push(problem.help(help));
+            self.sink.push(text.problem(at, format!("{name} is missing")).help(help));
             is_complete = false;
         };
         for (value, (name, _)) in self.heads.iter().zip(HEADS) {
@@ -253,8 +252,7 @@ impl<'t> Parser<'t, '_> {
         let is_deep = tiers == 3;
         if self.value(0, BUNDLE) != 1 {
             let word = self.tiers[0].values[BUNDLE].map(|(_, word)| word)?;
-            let problem = word.problem("a host has one link");
-            self.sink.push(problem.expected("1, or nothing"));
+            self.sink.push(word.problem("a host has one link").expected("1, or nothing"));
             return None;
         }
         let pods = self.head_share(hosts, pod)?;

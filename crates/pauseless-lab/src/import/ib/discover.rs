@@ -99,8 +99,7 @@ impl<'t> Reader<'t> {
             self.guid = Some(number);
         }
         if line.eat("(") {
-            let port_guid = line.until(|byte| byte == b')');
-            port_guid.hex(u64::MAX, "a GUID")?;
+            line.until(|byte| byte == b')').hex(u64::MAX, "a GUID")?;
             line.expect(")")?;
         }
         line.expect_end()
@@ -203,8 +202,7 @@ fn bracketed_port(line: &mut Line<'_>) -> Result<u8, Problem> {
         line.word();
     }
     if line.eat("(") {
-        let guid = line.until(|byte| byte == b')');
-        guid.hex(u64::MAX, "a GUID")?;
+        line.until(|byte| byte == b')').hex(u64::MAX, "a GUID")?;
         line.expect(")")?;
     }
     Ok(port as u8)

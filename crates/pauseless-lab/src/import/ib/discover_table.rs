@@ -97,8 +97,7 @@ fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
     let known_width = width_from_name(width.text);
     let known_speed = LaneSpeed::from_name(speed.text);
     let complain = |word: Word<'_>, what: &str, expected: &str| {
-        let message = format!("{} is not a {what}", quoted(word.text));
-        Err(word.problem(message).expected(expected))
+        Err(word.problem(format!("{} is not a {what}", quoted(word.text))).expected(expected))
     };
     if known_width.is_none() && !is_unknown(width.text) {
         return complain(width, "width of a link", WIDTHS);

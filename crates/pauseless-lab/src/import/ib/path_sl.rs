@@ -62,8 +62,7 @@ pub fn parse(text: &str) -> Result<Vec<PathSl>, Problem> {
         }
     }
     if rows.is_empty() {
-        let help = "a row is `0x<source guid> <target lid> <service level>`";
-        return Err(nothing("path", help));
+        return Err(nothing("path", "a row is `0x<source guid> <target lid> <service level>`"));
     }
     without_repetition(text, rows)
 }
@@ -78,8 +77,7 @@ fn parse_row(line: &mut Line<'_>) -> Result<PathSl, Problem> {
         dlid.decimal(LID_MAX.into(), "a LID")?
     };
     if number == 0 {
-        let problem = dlid.problem("LID 0 is nobody's");
-        return Err(problem.expected("a LID from 1 to 49151"));
+        return Err(dlid.problem("LID 0 is nobody's").expected("a LID from 1 to 49151"));
     }
     let sl = line.word().decimal(15, "a service level")?;
     line.expect_end()?;

@@ -102,8 +102,7 @@ pub mod opensm {
         }
         reader.close()?;
         if reader.rows.is_empty() {
-            let help = "opensm writes it as opensm-sl2vl.dump";
-            return Err(nothing("row of a table", help));
+            return Err(nothing("row of a table", "opensm writes it as opensm-sl2vl.dump"));
         }
         let rows = without_repetition(text, reader.rows)?;
         Ok(SlToVl { rows })
@@ -210,8 +209,7 @@ pub mod ibdmchk {
     /// Whether the first line with anything on it is a row.
     pub fn looks_like(text: &str) -> bool {
         let mut lines = Lines::new(text).filter(|line| !line.rest().trim().is_empty());
-        let first = lines.find(|line| !line.rest().trim_start().starts_with('#'));
-        first.is_some_and(|line| {
+        lines.find(|line| !line.rest().trim_start().starts_with('#')).is_some_and(|line| {
             let words: Vec<&str> = line.rest().split_whitespace().take(12).collect();
             let is_byte = |word: &&str| word.starts_with("0x") && word.len() == 4;
             words.len() == 11 && words[0].starts_with("0x") && words[3..].iter().all(is_byte)

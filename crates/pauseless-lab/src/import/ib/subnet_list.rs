@@ -40,8 +40,7 @@ pub fn parse(text: &str) -> Result<Cabling, Problem> {
         }
     }
     if builder.nodes().is_empty() {
-        let help = "opensm writes it as opensm-subnet.lst";
-        return Err(nothing("line for a cabled port", help));
+        return Err(nothing("line for a cabled port", "opensm writes it as opensm-subnet.lst"));
     }
     expect_both_ends(&builder, &both_ends)?;
     builder.finish()
@@ -89,8 +88,7 @@ fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
 fn parse_end<'t>(line: &mut Line<'t>) -> Result<Seen<'t>, Problem> {
     line.expect("{")?;
     let start = line.here().start;
-    let name = line.word();
-    let kind = name.keyword(&KINDS, "is not a kind of node")?;
+    let kind = line.word().keyword(&KINDS, "is not a kind of node")?;
     let port_count = field(line, "Ports:")?.hex(PORT_MAX.into(), "a number of ports")?;
     field(line, "SystemGUID:")?.hex(u64::MAX, "a GUID")?;
     let guid = bare_guid(field(line, "NodeGUID:")?)?;
@@ -140,8 +138,7 @@ fn parse_speed(word: Word<'_>) -> Result<Option<LaneSpeed>, Problem> {
     match LaneSpeed::from_gbps(word.text) {
         None if !unknown => {
             let message = format!("{} is not a speed of a lane", quoted(word.text));
-            let expected = "2.5, 5, 10, FDR10, 14, 25, 50, 100 or 200 Gb/s";
-            Err(word.problem(message).expected(expected))
+            Err(word.problem(message).expected("2.5, 5, 10, FDR10, 14, 25, 50, 100 or 200 Gb/s"))
         }
         speed => Ok(speed),
     }

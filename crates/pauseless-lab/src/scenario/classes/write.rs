@@ -54,8 +54,7 @@ fn rows(topology: &Topology, table: &ClassTable) -> Vec<(NextClasses, Vec<String
             }
         }
         for (row, ways) in ways {
-            let all = texts.entry(row).or_default();
-            all.extend(write_passages(topology, switch, &ways));
+            texts.entry(row).or_default().extend(write_passages(topology, switch, &ways));
         }
     }
     let is_default =

@@ -64,8 +64,7 @@ pub(crate) trait Scheme: SchemeKeys + Written + fmt::Debug {
     /// Adds to `steps` why the parameters of `group` are as they are; by default each key with its
     /// sentence.
     fn explain(&self, group: &PortGroup, steps: &mut Steps) {
-        let schemes = schemes();
-        let variant = schemes.named(group.ingress.control.name());
+        let variant = schemes().named(group.ingress.control.name());
         if let Some((variant, keys)) = variant.zip(self.keys_of(group)) {
             steps.declared((variant.info)(), &*keys);
         }

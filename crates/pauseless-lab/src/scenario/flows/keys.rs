@@ -147,8 +147,7 @@ impl Common {
         let start = self.start.value;
         if let Some(stop) = self.stop.given.as_ref().filter(|stop| stop.value <= start) {
             let problem = stop.place.problem("the flow stops before it starts");
-            let expected = format!("later than {}", start.exact());
-            limits.sink.push(problem.expected(expected));
+            limits.sink.push(problem.expected(format!("later than {}", start.exact())));
         }
     }
 
@@ -205,8 +204,7 @@ impl Flow {
         }
         if let Some(place) = self.delay.place().filter(|_| !self.after.is_written) {
             let problem = place.problem("a delay after what?");
-            let help = "add after = [\"NAME\"], or write start instead";
-            limits.sink.push(problem.help(help));
+            limits.sink.push(problem.help("add after = [\"NAME\"], or write start instead"));
         }
     }
 

@@ -236,18 +236,15 @@ impl Share<'_> {
         let (of_port, all) = headroom_sums(&shared.lanes, shared.class_count);
         let (name, value, bound, rule) = match shared.headroom {
             HeadroomPool::Port(size) if size < of_port => {
-                let rule = "the headroom of all classes of a port";
-                ("headroom_total", size, of_port, rule)
+                ("headroom_total", size, of_port, "the headroom of all classes of a port")
             }
             HeadroomPool::Switch(size) if size < all => {
-                let rule = "the headroom of all ports and classes";
-                ("headroom_total", size, all, rule)
+                ("headroom_total", size, all, "the headroom of all ports and classes")
             }
             _ => {
                 let least = *shared.partitions.iter().min()?;
                 let ports = (shared.lanes.len() / shared.class_count) as u64;
-                let rule = "one packet of every port (ttl 1.4)";
-                ("partitions", least, self.mtu * ports, rule)
+                ("partitions", least, self.mtu * ports, "one packet of every port (ttl 1.4)")
             }
         };
         let violation = Violation::BelowBound { name, value, bound, rule };

@@ -174,8 +174,7 @@ impl<'s> Item<'s> {
             let value = share.round() as u32;
             return Some(At { value, place: self.place });
         }
-        let problem = self.place.problem(format!("{text} is out of range"));
-        self.sink.push(problem.expected(expected));
+        self.sink.push(self.place.problem(format!("{text} is out of range")).expected(expected));
         None
     }
 
@@ -232,8 +231,7 @@ impl<'s> Item<'s> {
     pub fn value(self) -> Option<At<Value>> {
         let place = self.place;
         let refuse = |number: &str| {
-            let problem = place.problem(format!("{number} is out of range"));
-            self.sink.push(problem);
+            self.sink.push(place.problem(format!("{number} is out of range")));
         };
         let value = plain(self.value).map_err(|number| refuse(&number)).ok()?;
         Some(At { value, place })

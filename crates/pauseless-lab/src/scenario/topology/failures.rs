@@ -220,13 +220,11 @@ fn fail_switches(healthy: &Topology, sink: &Sink, names: &[At<String>]) -> Failu
             continue;
         };
         if healthy.is_host(node) {
-            let problem = name.place.problem(format!("{} is a host", name.value));
-            sink.push(problem.expected("a switch"));
+            sink.push(name.place.problem(format!("{} is a host", name.value)).expected("a switch"));
             continue;
         }
         if !listed.insert(node) {
-            let message = format!("the switch {} is listed twice", name.value);
-            sink.push(name.place.problem(message));
+            sink.push(name.place.problem(format!("the switch {} is listed twice", name.value)));
             continue;
         }
         let switch = Failures::of_switch(healthy, node);

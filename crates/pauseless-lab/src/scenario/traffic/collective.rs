@@ -106,8 +106,7 @@ impl<P: Pattern> TrafficKind for P {
         if self.waits(n) * (repeat - 1.0) > FOLLOWS_MAX as f64 {
             let place = &scene.traffic.place;
             let problem = place.problem("too many flows would wait for each other");
-            let help = "rounds = \"shifted\", fewer hosts, or a smaller repeat";
-            scene.sink.push(problem.help(help));
+            scene.sink.push(problem.help("rounds = \"shifted\", fewer hosts, or a smaller repeat"));
             return None;
         }
         let count = self.count(n) * repeat;

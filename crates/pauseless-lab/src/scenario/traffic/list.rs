@@ -71,8 +71,7 @@ impl Origin {
                 place.beside(format!("{}, line {line}", place.key), span)
             }
             Origin::File { place, file } => {
-                let key = format!("{}: {file}:{line}", place.key);
-                place.beside(key, place.span.clone())
+                place.beside(format!("{}: {file}:{line}", place.key), place.span.clone())
             }
             Origin::Imported { file, .. } => Place { file: *file, ..Place::new("", at) },
         }
@@ -204,8 +203,7 @@ impl TrafficKind for List {
             return Some(());
         };
         let problem = listed.place(row).problem("a row without a size");
-        let help = "add a column size_bytes, or a size to the section";
-        limits.sink.push(problem.help(help));
+        limits.sink.push(problem.help("add a column size_bytes, or a size to the section"));
         None
     }
 

@@ -26,8 +26,7 @@ impl Planner<'_> {
             if let Some(stop) = stop.filter(|stop| traffic.terms.start >= *stop) {
                 let place = &traffic.place;
                 let problem = place.problem("it starts when all sources have stopped");
-                let expected = format!("a start before {}", stop.exact());
-                self.sink.push(problem.expected(expected));
+                self.sink.push(problem.expected(format!("a start before {}", stop.exact())));
                 continue;
             }
             let scene = self.scene(traffic, stop);
@@ -56,8 +55,7 @@ impl Planner<'_> {
         }
         let largest = counts.iter().max_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, traffic)) = largest {
-            let message = format!("about {count:.0} {what} would be made");
-            let problem = traffic.place.problem(message);
+            let problem = traffic.place.problem(format!("about {count:.0} {what} would be made"));
             self.sink.push(problem.expected(format!("at most {most}")).help(help));
         }
         true

@@ -233,8 +233,7 @@ impl Traffic {
     pub(crate) fn warning(&self, flows: &[Flow]) -> Option<String> {
         let prefix = format!("{}/", self.name);
         let place = flows.partition_point(|flow| flow.name < prefix);
-        let first = flows.get(place);
-        let has_flows = first.is_some_and(|flow| flow.name.starts_with(&prefix));
+        let has_flows = flows.get(place).is_some_and(|flow| flow.name.starts_with(&prefix));
         let has_own_names = self.kind.naming() == Naming::Own;
         let is_idle = self.is_prefixed() && !has_flows && !has_own_names;
         let name = &self.name;

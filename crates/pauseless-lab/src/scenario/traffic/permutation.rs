@@ -55,7 +55,6 @@ fn hosts(scene: &Scene<'_>) -> Option<Vec<NodeId>> {
     if hosts.len() >= 2 {
         return Some(hosts.to_vec());
     }
-    let message = "a permutation needs at least two hosts";
-    scene.sink.push(scene.traffic.place.problem(message));
+    scene.sink.push(scene.traffic.place.problem("a permutation needs at least two hosts"));
     None
 }

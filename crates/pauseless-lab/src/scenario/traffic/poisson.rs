@@ -120,8 +120,7 @@ impl TrafficKind for Poisson {
         match (self.arrivals.place(), self.fan_in.is_written) {
             (Some(place), true) => {
                 let problem = place.problem("fan_in has arrivals of its own");
-                let help = "keep one of arrivals and fan_in";
-                limits.sink.push(problem.help(help));
+                limits.sink.push(problem.help("keep one of arrivals and fan_in"));
                 return None;
             }
             (None, false) => self.arrivals = Key::of(Arrivals::Independent),
@@ -215,8 +214,7 @@ impl Poisson {
             let rate = self.rate(scene, std::iter::once(source));
             let mut targets = stream(scene.seed, &own);
             let mut sizes = stream(scene.seed, &format!("{shared}/size"));
-            let instants = Poisson::instants(scene, &shared, rate);
-            for (index, start) in instants.enumerate() {
+            for (index, start) in Poisson::instants(scene, &shared, rate).enumerate() {
                 let target = cast.targets.draw(&mut targets, source);
                 let name = scene.flow_name(source, target, format_args!("{}", index + 1));
                 let size = self.sizes.draw(&mut sizes);

@@ -250,8 +250,7 @@ impl ClassesBySize {
                 last = bound.size;
             } else {
                 let problem = place.problem(format!("bound {} is out of order", bound.size));
-                let expected = "bounds from small to large, from 1 B on";
-                limits.sink.push(problem.expected(expected));
+                limits.sink.push(problem.expected("bounds from small to large, from 1 B on"));
             }
             is_good
         });

@@ -171,8 +171,7 @@ fn scaled(number: &str, power: usize, unit: Unit) -> Result<Amount, String> {
     if fraction.len() > power {
         return Err(format!("{number:?} has more decimals than can be told apart"));
     }
-    let digits = format!("{whole}{fraction:0<power$}");
-    match digits.parse() {
+    match format!("{whole}{fraction:0<power$}").parse() {
         Ok(base) if !whole.is_empty() => Ok(Amount { unit, base }),
         _ => Err(format!("{number:?} is no number, or too large")),
     }

@@ -97,8 +97,7 @@ impl Walk<'_> {
                 Ok(Found::Value(value.span()))
             }
             (DeValue::Array(list), None) => {
-                let message = "a list, not a value: name one of its elements";
-                Err(self.problem(message, names(list), ""))
+                Err(self.problem("a list, not a value: name one of its elements", names(list), ""))
             }
             (_, None) => Ok(Found::Value(value.span())),
             (_, Some(rest)) => {
@@ -114,8 +113,7 @@ impl Walk<'_> {
             (Some(value), rest) => self.value(value, rest),
             (None, None) if !key.is_empty() => Ok(self.addition(table, span, &file::key(&key))),
             (None, Some(rest)) if self.reach == Reach::Anything && !key.is_empty() => {
-                let key = format!("{}.{}", file::key(&key), dotted(rest));
-                Ok(self.addition(table, span, &key))
+                Ok(self.addition(table, span, &format!("{}.{}", file::key(&key), dotted(rest))))
             }
             _ => Err(self.problem(&format!("there is no {key:?}"), keys(table), &key)),
         }
@@ -124,8 +122,7 @@ impl Walk<'_> {
     /// An element of a list, by its name or its position, and what is left of the path.
     fn list(&self, list: &[Spanned<DeValue<'_>>], rest: &str) -> Result<Found, Problem> {
         let after = |name: &str| {
-            let quoted = format!("\"{name}\"");
-            let rest = rest.strip_prefix(&quoted).or(rest.strip_prefix(name))?;
+            let rest = rest.strip_prefix(&format!("\"{name}\"")).or(rest.strip_prefix(name))?;
             match rest {
                 "" => Some(None),
                 rest => rest.strip_prefix('.').map(Some),
@@ -180,8 +177,7 @@ impl Walk<'_> {
     }
 
     fn problem(&self, message: &str, there: Vec<String>, word: &str) -> Problem {
-        let place = Place::new(self.path, 0..0);
-        let mut problem = place.problem(message);
+        let mut problem = Place::new(self.path, 0..0).problem(message);
         // It is a word of the command line and not of the file.
         problem.at = None;
         let similar = did_you_mean(word, there.iter().map(String::as_str));

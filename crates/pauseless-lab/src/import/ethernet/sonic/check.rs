@@ -110,8 +110,7 @@ fn neighbours_are_cabled_once(config: &SwitchConfig) -> Result<(), Problem> {
 
 /// The problem that entry `of` refers to a `name` that `table` does not have.
 fn missing(of: String, table: &str, name: &str, at: &Range<usize>) -> Problem {
-    let message = format!("{} is not in {table}", quoted(name));
-    let mut problem = Problem::new(at.clone(), message);
+    let mut problem = Problem::new(at.clone(), format!("{} is not in {table}", quoted(name)));
     problem.key = of;
     problem.expected(format!("the name of an entry in {table}"))
 }
@@ -138,8 +137,7 @@ impl Checker<'_> {
                 (other != name).then_some((*lane, other))
             });
             if let Some((lane, other)) = shared {
-                let message = format!("lane {lane} is also one of {other}");
-                self.warn("PORT", name, &port.at, message);
+                self.warn("PORT", name, &port.at, format!("lane {lane} is also one of {other}"));
             }
         }
     }

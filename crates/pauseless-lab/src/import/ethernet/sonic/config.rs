@@ -310,8 +310,7 @@ impl SwitchConfig {
         match &group.profile {
             GroupProfile::Calculated => true,
             GroupProfile::Named(name) => {
-                let profile = self.profiles.get(name);
-                profile.is_some_and(BufferProfile::is_lossless)
+                self.profiles.get(name).is_some_and(BufferProfile::is_lossless)
             }
         }
     }

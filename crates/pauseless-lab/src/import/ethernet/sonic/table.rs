@@ -104,8 +104,7 @@ impl<'t> Tables<'t> {
         // A table that is present and empty still says that its keys are not configured.
         self.entries.entry(table).or_default();
         for entry in member.value.members(table.name())? {
-            let what = format!("{}|{}", table.name(), entry.name);
-            let fields = fields_of(&entry.value, &what)?;
+            let fields = fields_of(&entry.value, &format!("{}|{}", table.name(), entry.name))?;
             self.add(Entry { table, key: entry.name.into_owned(), key_at: entry.name_at, fields })?;
         }
         Ok(())

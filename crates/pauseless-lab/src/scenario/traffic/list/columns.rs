@@ -230,8 +230,7 @@ impl Titled {
     /// What this column is called.
     pub fn title(self) -> String {
         let name = self.column.name;
-        let units = self.column.numbers.units();
-        match units.iter().find(|(_, unit)| *unit == self.unit) {
+        match self.column.numbers.units().iter().find(|(_, unit)| *unit == self.unit) {
             Some((suffix, _)) => format!("{name}_{suffix}"),
             None => name.to_string(),
         }
@@ -258,8 +257,7 @@ fn class(parser: &mut Parser<'_>, word: Word<'_>) -> Option<u8> {
     let class = class.filter(|class| *class < parser.class_count);
     if class.is_none() {
         let most = parser.class_count.saturating_sub(1);
-        let message = format!("class: {:?} is no class", word.text);
-        let problem = word.problem(message);
+        let problem = word.problem(format!("class: {:?} is no class", word.text));
         parser.report(problem.expected(format!("a whole number from 0 to {most}")));
     }
     class

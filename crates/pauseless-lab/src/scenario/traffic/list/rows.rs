@@ -226,8 +226,7 @@ impl<'t> Parser<'t> {
             }
             Ok(_) => {
                 let problem = word.problem(format!("{title}: {} is out of range", word.text));
-                let range = format!("from {} to {}", low.exact(), high.exact());
-                self.report(problem.expected(range));
+                self.report(problem.expected(format!("from {} to {}", low.exact(), high.exact())));
                 return None;
             }
             Err(refused) => refused,
