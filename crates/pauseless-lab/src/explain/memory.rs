@@ -130,8 +130,5 @@ fn division(shared: &SharedConfig) -> Steps {
 }
 
 fn classes(shared: &SharedConfig) -> String {
-    match shared.class_count {
-        1 => "1 class".to_string(),
-        n => format!("{n} classes"),
-    }
+    quantity::plural(shared.class_count as u64, "class")
 }

@@ -27,7 +27,7 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
         format_args!(
             "{}: {} of {}, frames up to {}, t_proc {}; routes: {}",
             plan.fabric,
-            plural(switches as u64, "switch").replace("switchs", "switches"),
+            plural(switches as u64, "switch"),
             plan.medium.name(),
             request.mtu.exact(),
             reaction(request.reaction),
@@ -111,7 +111,6 @@ fn headrooms(text: &mut String, plan: &Plan) {
     for port in Vec::from_iter(others) {
         line(text, "");
         let classes = plural(u64::from(port.kind.classes), "lossless class");
-        let classes = classes.replace("classs", "classes");
         line(
             text,
             format_args!(

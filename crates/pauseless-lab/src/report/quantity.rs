@@ -64,7 +64,12 @@ pub fn bytes(bytes: Bytes) -> String {
     scaled(bytes.get() as f64, &units, "B")
 }
 
-/// An instant or a length of time: `3.41 ms`.
+/// A length of time: `3.41 ms`.
+pub fn span(span: Span) -> String {
+    time(Time::ZERO + span)
+}
+
+/// An instant since the start of the run: `3.41 ms`.
 pub fn time(time: Time) -> String {
     let units = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
     scaled(time.as_ps() as f64, &units, "ps")
@@ -135,9 +140,13 @@ pub fn some<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>, most: usize)
     }
 }
 
-/// One and its plural: `1 packet`, `2 packets`.
+/// A count with its noun: `1 packet`, `2,000 packets`, `3 classes`.
 pub fn plural(n: u64, noun: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
+    let ending = match n {
+        1 => "",
+        _ if noun.ends_with(['s', 'h']) => "es",
+        _ => "s",
+    };
     format!("{} {noun}{ending}", count(n))
 }
 

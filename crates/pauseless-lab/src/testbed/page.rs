@@ -5,7 +5,7 @@ use std::fmt::Write;
 use pauseless_sim::outcome::PortSeries;
 
 use super::Measured;
-use super::table::{frames, measured_tau, remarks, span};
+use super::table::{frames, measured_tau, remarks};
 use crate::report::chart::{self, Axis, Curve, Figure, Level, PALETTE, Stroke};
 use crate::report::figure::{instants, kb, ms, thresholds};
 use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened, table};
@@ -93,7 +93,7 @@ fn summary(runs: &[Measured]) -> String {
         let tau = measured_tau(&measured.wire);
         let name = escape(&measured.run.scenario.name);
         rows.push(row(name, frames(measured), &measured.run, tau));
-        let tau = span(measured.wire.tau_configured);
+        let tau = quantity::span(measured.wire.tau_configured);
         rows.push(row(String::new(), "simulated", &measured.simulated, tau));
     }
     table(&heads, rows)
