@@ -195,7 +195,7 @@ impl<'c> SimulatedCapture<'c> {
         match feedback {
             Feedback::Cnp | Feedback::Receiving { .. } => {
                 let (rate_mbps, is_congested) =
-                    Cnp::fields(feedback).expect("those are notifications");
+                    Cnp::fields(feedback).expect("both kinds are congestion notifications");
                 let cnp = Cnp { source, target, class, flow, rate_mbps, is_congested };
                 let mut frame = [0; Cnp::LEN];
                 cnp.emit(&mut frame);

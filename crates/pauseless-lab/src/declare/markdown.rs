@@ -126,7 +126,7 @@ fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]
     let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(N));
     for row in rows {
         let row = row.map(|cell| cell.replace('|', "\\|"));
-        writeln!(text, "| {} |", row.join(" | ")).expect("a string takes everything");
+        writeln!(text, "| {} |", row.join(" | ")).expect("writing to a String never fails");
     }
     text
 }

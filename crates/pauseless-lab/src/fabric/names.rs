@@ -99,7 +99,7 @@ impl Namer {
         let candidates = [plain.clone(), format!("{plain}.{distinction}")];
         let numbered = (2..).map(|number| format!("{plain}.{distinction}.{number}"));
         let name = candidates.into_iter().chain(numbered).find(|name| !self.taken.contains(name));
-        let name = name.expect("numbers do not end");
+        let name = name.expect("some number is not taken yet");
         self.taken.insert(name.clone());
         name
     }

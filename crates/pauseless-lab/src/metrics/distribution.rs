@@ -36,7 +36,7 @@ impl<T: Copy> Distribution<T> {
 
     /// The value at a percentile.
     pub fn at(&self, p: Percentile) -> T {
-        p.of(&self.sorted).expect("at least one value")
+        p.of(&self.sorted).expect("a distribution has at least one value")
     }
 }
 

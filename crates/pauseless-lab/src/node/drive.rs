@@ -236,7 +236,7 @@ impl Node {
             return;
         }
         let nap = Duration::from_nanos(due.min(NAP_MAX).as_ps() / 1_000);
-        let nap = Timespec::try_from(nap).expect("it is short");
+        let nap = Timespec::try_from(nap).expect("a nap of at most NAP_MAX fits a timespec");
         let wait = |links: &mut dyn Iterator<Item = &dyn Link>| {
             let descriptors = links.filter_map(|link| link.descriptor());
             let readable = |descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN);

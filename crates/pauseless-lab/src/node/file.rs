@@ -234,7 +234,11 @@ impl Written {
         let node = self.node(topology, role, sink)?;
         let options = Options { envelope: self.wire.envelope, slack: self.wire.slack };
         let plans = plan::nodes(&scenario.config, &options).map_err(|refused| {
-            let place = &self.scenario.as_ref().expect("it was read").place;
+            let place = &self
+                .scenario
+                .as_ref()
+                .expect("a node without a scenario was refused before")
+                .place;
             for reason in refused.reasons {
                 let problem = place.problem("the real wire cannot do all of this scenario");
                 sink.push(problem.help(reason));

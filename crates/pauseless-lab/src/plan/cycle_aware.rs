@@ -136,7 +136,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
     let roles = Roles::of(&all);
     let covered = cases.map(|cases| {
         let is_covered = |crossing: &Crossing| {
-            let at = all.binary_search(crossing).expect("it was collected");
+            let at = all.binary_search(crossing).expect("`all` has the crossings of every case");
             roles.components[at].is_covered()
         };
         let cyclic = Vec::from_iter(cases.iter().filter(|case| !case.is_empty()));

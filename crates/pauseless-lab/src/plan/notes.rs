@@ -50,7 +50,7 @@ pub(super) fn of_routes(fabric: &Fabric, hops: &Hops, switches: &[SwitchPlan]) -
         };
         if is_single(fabric.origin) {
             let all = ": of equal paths the rule takes one; --routing ecmp takes all";
-            note.write_str(all).expect("a string takes everything");
+            note.write_str(all).expect("writing to a String never fails");
         }
         notes.push(note);
     }

@@ -161,7 +161,7 @@ impl Bench {
             _ => 4,
         };
         let frame = self.latency.line.tx_span(self.latency.mtu);
-        let of = NonZeroU64::new(count).expect("not zero");
+        let of = NonZeroU64::new(count).expect("every arm gives at least one phase");
         let mut phases = Vec::from_iter((0..count).map(|n| frame.scale_up(n, of)));
         if matches!(self.control, FlowControl::Pfc(_)) {
             phases.extend(self.aimed(frame));

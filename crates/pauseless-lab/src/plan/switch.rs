@@ -177,7 +177,7 @@ impl SwitchPlan {
     /// The plan for one scheme.
     pub fn scheme(&self, scheme: Scheme) -> &SchemePlan {
         let place = Scheme::ALL.iter().position(|known| *known == scheme);
-        &self.schemes[place.expect("one of all")]
+        &self.schemes[place.expect("`Scheme::ALL` has every scheme")]
     }
 
     /// How many (port, class) there are.

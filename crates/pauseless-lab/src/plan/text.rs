@@ -352,9 +352,9 @@ fn whole(bytes: Bytes) -> String {
 }
 
 fn line(text: &mut String, line: impl std::fmt::Display) {
-    writeln!(text, "{line}").expect("a string takes everything");
+    writeln!(text, "{line}").expect("writing to a String never fails");
 }
 
 pub(super) fn table<const N: usize>(text: &mut String, rows: impl Iterator<Item = [String; N]>) {
-    write_table(text, &Vec::from_iter(rows)).expect("a string takes everything");
+    write_table(text, &Vec::from_iter(rows)).expect("writing to a String never fails");
 }

@@ -41,7 +41,7 @@ pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
     let acts = runs.iter().map(|(run, panels)| Act::new(run, panels, points_max, stride));
     let scene =
         Scene { palette: palette.collect(), alarm: chart::hex(ALARM), runs: acts.collect() };
-    let text = serde_json::to_string(&scene).expect("numbers and texts");
+    let text = serde_json::to_string(&scene).expect("a scene has string keys and no I/O");
     // Nothing in it may end the element that it stands in.
     text.replace('<', "\\u003c")
 }

@@ -165,7 +165,7 @@ fn completion(facts: &Facts<'_>) -> Object {
             object.number(Json::Absent(name), Some(value));
         }
     }
-    let completion = facts.completion().expect("there are finite flows");
+    let completion = facts.completion().expect("a run with a completion section has finite flows");
     group(&mut object, &completion.all);
     let by_size = completion.by_size.iter().map(|(SizeRange { min, below }, members)| {
         let mut row = Object::default();

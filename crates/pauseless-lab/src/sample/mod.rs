@@ -171,7 +171,8 @@ pub(crate) fn group(suffix: &str, group: &completion::Group, add: Add<'_>) {
             Of::Flows(of) if number.kept >= Kept::Sampled => add(number.name, of(group)),
             Of::Percentile(of) => {
                 for (name, _) in number.kept_at {
-                    let percentile = Percentile::named(name).expect("one of those with names");
+                    let percentile = Percentile::named(name)
+                        .expect("`kept_at` lists percentiles that have names");
                     add(&number.spelt_at(name), of(group, percentile));
                 }
             }

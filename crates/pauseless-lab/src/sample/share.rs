@@ -24,7 +24,10 @@ pub(crate) fn header(flow: &Flow) -> Header {
 pub fn fair_rates<'f>(config: &Config, flows: impl Iterator<Item = &'f Flow>) -> Vec<f64> {
     let flows = flows.map(|flow| {
         let path = trace(&config.topology, &config.table, header(flow));
-        FairFlow { path: path.expect("the flow was read"), demand: Some(flow.pace) }
+        FairFlow {
+            path: path.expect("a flow that was accepted has a route"),
+            demand: Some(flow.pace),
+        }
     });
     let flows = Vec::from_iter(flows);
     max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)

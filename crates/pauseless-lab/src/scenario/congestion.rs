@@ -145,7 +145,7 @@ impl Scheme {
     fn defaults(self) -> Chosen {
         let sink = Sink::default();
         let chosen = (self.0.read)(&mut Section::empty(&sink));
-        chosen.expect("the defaults of a scheme are a scheme")
+        chosen.expect("no key of a congestion control is required")
     }
 }
 
@@ -398,7 +398,7 @@ impl Answers<'_> {
             let Reaction::Controlled { window, round_trip, .. } = &mut flow.reaction else {
                 continue;
             };
-            let trip = trips.next().expect("every controlled flow has a way");
+            let trip = trips.next().expect("every controlled flow has a round-trip path");
             let is_largest = size == WordOr::Word(WindowRule::LargestBdp);
             *round_trip = longest.filter(|_| is_largest).unwrap_or(trip.whole);
             *window = match size {

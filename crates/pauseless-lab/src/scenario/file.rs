@@ -28,7 +28,7 @@ pub enum TableStyle {
 impl File {
     /// Writes a line of text.
     pub fn line(&mut self, line: impl Display) {
-        writeln!(self.text, "{line}").expect("a string takes everything");
+        writeln!(self.text, "{line}").expect("writing to a String never fails");
     }
 
     /// Begins a section; `header` has its brackets.
@@ -162,7 +162,7 @@ pub fn quote(text: &str) -> String {
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
             c if c.is_control() => {
-                write!(quoted, "\\u{:04X}", u32::from(c)).expect("a string takes everything");
+                write!(quoted, "\\u{:04X}", u32::from(c)).expect("writing to a String never fails");
             }
             c => quoted.push(c),
         }

@@ -96,7 +96,7 @@ impl Queue<'_> {
             let Some(case) = self.cases.get(index) else {
                 return;
             };
-            let scenario = parse(&self.plan.text(case)).expect("the first case was read, too");
+            let scenario = parse(&self.plan.text(case)).expect("the first case was valid");
             let run = Run::execute(scenario, |_| {
                 if self.is_over.load(Ordering::Relaxed) {
                     ControlFlow::Break(())

@@ -163,7 +163,7 @@ impl Drawing<'_> {
                 .to_string());
         }
         let classes: BTreeSet<Class> = cycle.hops.iter().map(|hop| hop.buffer.class).collect();
-        let class = *classes.first().expect("a cycle has hops");
+        let class = *classes.first().expect("a cycle has at least one hop");
         if classes.len() > 1 {
             let names = classes.iter().map(|class| class.0.to_string());
             return Err(format!(
@@ -252,7 +252,7 @@ impl Drawing<'_> {
     fn slowest(&self) -> Rate {
         let hops = self.component.cycle.hops.iter();
         let rates = hops.map(|hop| self.fabric.topology.port(hop.buffer.node, hop.egress).rate);
-        rates.min().expect("a cycle has hops")
+        rates.min().expect("a cycle has at least one hop")
     }
 
     /// The buffer of every port.

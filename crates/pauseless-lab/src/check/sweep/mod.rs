@@ -235,7 +235,8 @@ impl<'f> Sets<'f> {
                 Failures::random_links(topology, ppm, draw)
             }
             Cases::Random { amount: Amount::Count(count), .. } => {
-                Failures::random_count(topology, count, draw).expect("the count was checked")
+                Failures::random_count(topology, count, draw)
+                    .expect("a count above the number of links was refused before")
             }
         }
     }
@@ -313,7 +314,10 @@ impl<'f> Trial<'f> {
             case: outcome.case,
             failed: name(self.fabric, failures),
             buffers: outcome.buffers,
-            component: components.into_iter().next().expect("it has a cycle"),
+            component: components
+                .into_iter()
+                .next()
+                .expect("a case that is reported has a cyclic component"),
             unrouted_pairs: unrouted_pairs(self.network(&routes), self.left_out),
         }
     }

@@ -156,7 +156,7 @@ impl Common {
         let duty = self.on.copied().zip(self.off.copied());
         Terms {
             size: self.size.copied(),
-            packet: self.packet.copied().expect("it was completed"),
+            packet: self.packet.copied().expect("`complete` sets the packet size"),
             start: self.start.value,
             stop: self.stop.copied(),
             class: self.class.value as u8,

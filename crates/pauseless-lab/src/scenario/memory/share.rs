@@ -71,7 +71,7 @@ impl Share<'_> {
         let headroom =
             if self.is_lossless { lane.headroom.or(latency.pfc_headroom()) } else { Bytes::ZERO };
         let (numerator, denominator) = ALPHA;
-        let usual = Alpha::new(numerator, denominator).expect("positive");
+        let usual = Alpha::new(numerator, denominator).expect("the default alpha is above zero");
         let least = self.mtu;
         let threshold = match (lane.limit(), lane.kind) {
             (Some(Limit::Static(bytes)), _) => Threshold::Static(bytes),

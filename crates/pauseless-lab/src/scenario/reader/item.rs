@@ -301,7 +301,7 @@ impl<'s> Item<'s> {
 
 /// What a program filled in as TOML; of sections only that they are some.
 fn shell(node: &Node) -> DeValue<'_> {
-    let value = |text| DeValue::parse(text).expect("what a value shows is TOML").into_inner();
+    let value = |text| DeValue::parse(text).expect("values are written as TOML").into_inner();
     match node {
         Node::Plain(text) => value(text),
         Node::Wrapped(texts) => {

@@ -86,7 +86,7 @@ impl Cdf {
     /// The distribution that comes with the program under this name.
     pub(super) fn bundled(name: &str) -> Option<Cdf> {
         let (_, text) = BUNDLED.iter().find(|(bundled, _)| *bundled == name)?;
-        Some(Cdf::parse(text).expect("what is bundled is tested"))
+        Some(Cdf::parse(text).expect("a test reads every bundled distribution"))
     }
 
     pub(super) fn points(&self) -> &[(Bytes, f64)] {

@@ -132,7 +132,7 @@ impl<P: Pattern> TrafficKind for P {
 impl Collective {
     /// The buffer of each rank.
     fn size(&self) -> Bytes {
-        self.size.copied().expect("complete checks that there is one")
+        self.size.copied().expect("`complete` refuses a collective without a size")
     }
 
     /// The ranks, in order of the topology; `parts` of their buffers have at least a byte.

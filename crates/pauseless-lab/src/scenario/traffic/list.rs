@@ -234,7 +234,7 @@ impl TrafficKind for List {
 
 impl List {
     fn listed(&self) -> &Listed {
-        self.rows.get().expect("complete checks that there are some")
+        self.rows.get().expect("`complete` refuses a list without rows")
     }
 
     /// A flow for each row, those without a name in the list without one.

@@ -190,7 +190,7 @@ impl Poisson {
     fn rate(&self, scene: &Scene<'_>, sources: impl Iterator<Item = NodeId>) -> f64 {
         let rates = sources.map(|source| scene.link(source).as_bps() as f64);
         let flows = self.fan_in.get().map_or(1.0, FanIn::mean);
-        let load = self.load.copied().expect("complete checks that there is one");
+        let load = self.load.copied().expect("`complete` refuses traffic without a load");
         load.0 as f64 / 1e6 * rates.sum::<f64>() / (8.0 * flows * self.sizes.mean())
     }
 

@@ -24,7 +24,8 @@ pub(super) struct Pool<'k> {
 impl<'k> Pool<'k> {
     /// The hosts of a key that was completed.
     pub(super) fn of(key: &'k Key<List<String>>) -> Pool<'k> {
-        let At { value, place } = key.given.as_ref().expect("it was completed");
+        let At { value, place } =
+            key.given.as_ref().expect("`complete_hosts` sets the list of hosts");
         Pool { texts: value, place }
     }
 

@@ -59,7 +59,7 @@ impl Sizes {
     fn given(&self) -> Given<'_> {
         match (self.size.copied(), self.cdf.get()) {
             (_, Some(cdf)) => Given::Drawn(cdf),
-            (size, None) => Given::Fixed(size.expect("complete checks that there is one")),
+            (size, None) => Given::Fixed(size.expect("`complete` refuses traffic without a size")),
         }
     }
 

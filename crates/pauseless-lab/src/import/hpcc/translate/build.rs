@@ -338,7 +338,7 @@ fn timer(microseconds: f64) -> Span {
 
 fn lane(memory: memory::PortMemory) -> Lane {
     Lane {
-        alpha: Key::of(Alpha::new(1, 1 << memory.shift).expect("a fraction that is not too small")),
+        alpha: Key::of(Alpha::new(1, 1 << memory.shift).expect("1 / 2^shift is an alpha")),
         headroom: Key::of(Bytes::new(memory.headroom)),
         kind: Kind::Shared,
         ..Lane::default()
