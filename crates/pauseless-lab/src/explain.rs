@@ -37,7 +37,7 @@ pub struct Explanation {
 /// The derivation for some ports, or the parameters of something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Which ports, or what.
+    /// The names of the ports, or what else the rows are about.
     pub title: String,
     /// The steps, in the order of derivation.
     pub rows: Vec<StepRecord>,
@@ -54,7 +54,7 @@ pub struct StepRecord {
     pub formula: String,
     /// The value with its unit.
     pub value: String,
-    /// Where the formula comes from.
+    /// The clause, paper or file that the formula comes from.
     pub source: &'static str,
 }
 
@@ -89,7 +89,7 @@ pub fn explain(scenario: &Scenario) -> Explanation {
     }
 }
 
-/// Which ports a group is about.
+/// The heading of a group: its flow control and its ports.
 fn title(scenario: &Scenario, group: &PortGroup) -> String {
     const SHOWN: usize = 4;
     let config = &scenario.config;

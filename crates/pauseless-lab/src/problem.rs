@@ -13,7 +13,7 @@ use crate::import::source::Source;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(pub u16);
 
-/// One thing that is wrong.
+/// A mistake in a file, with its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file that the problem is in.

@@ -251,19 +251,19 @@ impl Run {
     }
 }
 
-/// Somebody who takes along what a run says while it goes on, to write it down.
+/// A writer of files that takes what a run finds while it goes on.
 pub(crate) trait Scribe {
-    /// Why it can go wrong.
+    /// The error of a write that failed.
     type Error;
 
-    /// The instant at which they look next, at the latest.
+    /// The simulated time at which it must be called next, at the latest.
     fn next(&self) -> Time;
 
-    /// Looks, after each slice and once more when all is known.
+    /// Stores what is new, after each slice of the run and once more at its end.
     fn take(&mut self, simulator: &mut Parallel<'_>) -> Result<(), Self::Error>;
 }
 
-/// There is nothing to write down.
+/// A scribe that writes nothing, for runs of which only the outcome matters.
 struct Nobody;
 
 impl Scribe for Nobody {

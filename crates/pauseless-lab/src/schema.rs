@@ -50,12 +50,12 @@ impl Document {
         "testbed": "what `testbed --json` prints", printed::<crate::testbed::json::TestbedDocument>;
     };
 
-    /// The one called `name`.
+    /// The document called `name`, if there is one.
     pub fn named(name: &str) -> Option<Document> {
         Document::ALL.iter().find(|document| document.name == name).copied()
     }
 
-    /// What `pauseless schema` calls it.
+    /// The name by which `pauseless schema` prints it.
     pub fn name(&self) -> &'static str {
         self.name
     }

@@ -12,7 +12,7 @@ use crate::report::csv::quoted;
 pub struct Table {
     /// The stem of its files, such as `series`.
     pub name: String,
-    /// Its columns, all of one length.
+    /// The columns of the table, all of one length.
     pub columns: Vec<Column>,
 }
 
@@ -21,7 +21,7 @@ pub struct Table {
 pub struct Column {
     /// Its name with the unit, such as `time_ms`.
     pub name: String,
-    /// What stands in it.
+    /// The values of the column, one per row.
     pub cells: Cells,
 }
 

@@ -28,7 +28,7 @@ pub use report::{
     AttemptRecord, ConfirmationRecord, DisciplineRecord, SafeRateRecord, SimulatedRecord, text,
 };
 
-/// What came of a cycle.
+/// The result of simulating a cycle of buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmation {
     /// The cycle was simulated, with these results.
@@ -75,7 +75,7 @@ impl Simulated {
 pub struct Attempt {
     /// How they were chosen.
     pub flow_set: FlowSet,
-    /// How many they are.
+    /// The number of flows that sent.
     pub flow_count: usize,
     /// One element per queueing discipline, in the order of [`Discipline::ALL`].
     pub outcomes: Vec<DisciplineOutcome>,

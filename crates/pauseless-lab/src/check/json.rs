@@ -147,7 +147,7 @@ records! {
         guid: Option<String> = guid.map(|guid| format!("{guid:#018x}"));
         /// The port at which packets arrive.
         port: String = port(fabric, buffer.node, buffer.port);
-        /// From which switch they come.
+        /// The switch from which packets come into the buffer.
         from: String = self::name(fabric, from);
         /// Priority or virtual lane.
         class: u8 = buffer.class.0;

@@ -74,11 +74,11 @@ pub struct Variants {
 /// A key of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyInfo {
-    /// Its name in files.
+    /// The name of the key in files.
     pub name: &'static str,
-    /// What it means, in one sentence.
+    /// A sentence that says what the key means.
     pub about: String,
-    /// What can be written.
+    /// The values that can be written behind the key.
     pub kind: Kind,
     /// What holds if it is left out.
     pub fallback: Fallback,
@@ -93,7 +93,7 @@ pub enum Fallback {
     Required(&'static str),
     /// This value, as it would be written.
     Value(String),
-    /// What this sentence or formula says.
+    /// A value that this sentence or formula describes.
     Derived(&'static str),
     /// Without a value, nothing happens.
     Absent,
@@ -131,11 +131,11 @@ pub enum Kind {
     Text(&'static str),
     /// A text of lines, of which the first names some of these columns.
     Rows(Vec<KeyInfo>),
-    /// One of these words.
+    /// A text that is one of these words.
     Word(Vec<&'static str>),
     /// A list whose elements are all of one kind.
     List {
-        /// What each element is.
+        /// The kind of each element.
         of: Box<Kind>,
         /// How many there are at least.
         least: usize,
@@ -148,7 +148,7 @@ pub enum Kind {
     Table(Box<Info>),
     /// Sections that may be written several times.
     Tables(Box<Info>),
-    /// The same, or one alone.
+    /// Any number of sections `[[key]]`, or a single `[key]`.
     TablesOrOne(Box<Info>),
     /// A table whose keys are names.
     Map(Box<Kind>),
@@ -208,7 +208,7 @@ impl KeyInfo {
         KeyInfo { fallback: Fallback::Required(""), ..self }
     }
 
-    /// Whether it must be written.
+    /// Whether a file without the key is refused.
     pub fn is_required(&self) -> bool {
         matches!(self.fallback, Fallback::Required(_))
     }

@@ -25,7 +25,7 @@ pub struct Entry {
     pub place: Option<Place>,
 }
 
-/// What stands behind a key.
+/// The value of a key, as a program fills it in.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A value on one line, as TOML has it.
@@ -134,7 +134,7 @@ impl Written for Vec<Entry> {
     }
 }
 
-/// Of a kind without keys.
+/// The keys of a kind that has none.
 impl Written for () {
     fn entries(&self) -> Vec<Entry> {
         Vec::new()

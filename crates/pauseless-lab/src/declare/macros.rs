@@ -57,7 +57,7 @@ macro_rules! section {
         $(#[doc = $about])*
         #[derive(Clone, Debug)]
         $vis struct $name {
-            /// Where the section begins.
+            /// The place at which the section begins.
             pub place: $crate::declare::Place,
             $(
                 /// What is known before the section is read.

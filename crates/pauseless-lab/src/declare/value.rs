@@ -18,7 +18,7 @@ pub trait FileValue: Sized + Clone {
     /// Takes it from a file; reports what is wrong.
     fn take(item: Item<'_>, limit: &Self::Limit) -> Option<At<Self>>;
 
-    /// What can be written.
+    /// The values that can be written, for documents and schemas.
     fn kind(limit: &Self::Limit) -> Kind;
 
     /// The value as a file has it, on one line; empty for sections.
@@ -352,7 +352,7 @@ pub fn list<T>(values: impl IntoIterator<Item = T>) -> List<T> {
 /// A list whose length matters: how many elements were written, whether they are good or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted<T> {
-    /// Those that are good.
+    /// The elements that are good.
     pub good: List<T>,
     /// The number of all elements, good or not.
     pub count: usize,

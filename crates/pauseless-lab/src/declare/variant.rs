@@ -10,9 +10,9 @@ use crate::scenario::reader::{At, Place, Section, did_you_mean, quoted};
 ///
 /// `T` is what the section is read into.
 pub struct Variant<T> {
-    /// What stands behind `kind`.
+    /// The word that stands behind `kind` in files.
     pub name: &'static str,
-    /// Its sentence and its own keys.
+    /// The sentence and the own keys of the kind.
     pub info: fn() -> Info,
     /// Takes its own keys; `None` if something necessary is wrong, which is reported.
     pub read: fn(&mut Section<'_>) -> Option<T>,
@@ -68,11 +68,11 @@ pub trait Fills: Written + Sized {
     /// Whether all that is required is there, and nothing that was written is wrong.
     fn is_complete(&self) -> bool;
 
-    /// Where each key was written.
+    /// The place at which each key was written.
     fn places(&self) -> Vec<(&'static str, Place)>;
 }
 
-/// All kinds of one section.
+/// The kinds that a section can be of.
 pub struct Choice<T: 'static> {
     /// The key, mostly `kind`.
     pub key: &'static str,
@@ -122,7 +122,7 @@ impl<T: 'static> Choice<T> {
         })
     }
 
-    /// For documents and schemas.
+    /// The kinds with their keys, for documents and schemas.
     pub fn describe(&self) -> Variants {
         let list = self.variants.iter();
         Variants {

@@ -26,7 +26,7 @@ pub struct PaperRecord {
     pub line_bps: u64,
     /// How it is computed.
     pub formula: &'static str,
-    /// What the formula gives.
+    /// The value that the formula gives here.
     pub ours: String,
     /// The value that the paper prints.
     pub printed: &'static str,

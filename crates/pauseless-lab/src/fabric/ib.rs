@@ -535,7 +535,7 @@ const SAME_TIME: &str = "dump the tables and the cabling of the same fabric at t
 const NO_LANES: &str = "no file maps service levels to virtual lanes; each level is taken for \
      the lane of the same number";
 const NO_LEVELS: &str = "no file gives service levels to paths; all are taken to have level 0";
-/// Where the files do not say.
+/// The rate of a link whose files do not say one.
 const RATE_UNKNOWN: Rate = Rate::gbps(100);
 /// Twenty metres of cable; only a simulation uses it.
 const DELAY_UNKNOWN: Span = Span::ns(100);

@@ -22,9 +22,9 @@ pub use names::{Device, Names};
 pub struct Fabric {
     /// Where it comes from: the files, or the name of a shape.
     pub name: String,
-    /// Which flow control its links have.
+    /// The medium, which decides which flow control its links have.
     pub medium: Medium,
-    /// Who is joined to whom.
+    /// The nodes and the links between them.
     pub topology: Topology,
     /// What its own tools call nodes and ports.
     pub names: Names,
@@ -34,7 +34,7 @@ pub struct Fabric {
     pub origin: Origin,
     /// The class of each packet on its next link.
     pub classes: ClassMap,
-    /// Which packets there are.
+    /// The packets that there can be.
     pub traffic: Traffic,
     /// Which buffers drop rather than make anybody wait.
     pub lossy: Lossy,
@@ -60,7 +60,7 @@ impl Medium {
         }
     }
 
-    /// What a class is called there.
+    /// The name of a traffic class on this medium.
     pub fn class_name(self) -> &'static str {
         match self {
             Medium::Ethernet => "priority",
@@ -69,7 +69,7 @@ impl Medium {
     }
 }
 
-/// Where routes come from.
+/// The source of the routes of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The switches' own tables.
@@ -81,7 +81,7 @@ pub enum Origin {
 }
 
 impl Fabric {
-    /// What the analyser looks at.
+    /// The graph and the routes as the analyser takes them.
     pub fn network(&self) -> Network<'_> {
         Network {
             topology: &self.topology,
@@ -106,7 +106,7 @@ impl Fabric {
         self.origin = Origin::Rule(routing);
     }
 
-    /// These end nodes marked, by node.
+    /// Whether each node is one of these end nodes, in the order of the nodes.
     pub fn marks(&self, nodes: &[NodeId]) -> Vec<bool> {
         let mut marks = vec![false; self.topology.nodes().len()];
         for node in nodes {

@@ -11,7 +11,7 @@ use pauseless_fabric::topology::Topology;
 pub struct Device {
     /// What it calls itself; empty if that is its name.
     pub description: String,
-    /// Its GUID, on InfiniBand.
+    /// The GUID of the device, on InfiniBand.
     pub guid: Option<u64>,
     /// What its tools call each port; empty if they have no names of their own. A single empty
     /// name is that of a port without one.
@@ -31,12 +31,12 @@ impl Names {
         Names { devices }
     }
 
-    /// What is known of a node.
+    /// The names and the GUID of a node.
     pub fn device(&self, node: NodeId) -> Option<&Device> {
         self.devices.get(node.index())
     }
 
-    /// What its tools call a port.
+    /// The name of a port on its own device.
     pub fn port(&self, node: NodeId, port: PortId) -> Option<&str> {
         let label = self.device(node)?.ports.get(port.index())?;
         Some(label.as_str()).filter(|label| !label.is_empty())

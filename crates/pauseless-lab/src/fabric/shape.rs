@@ -145,7 +145,7 @@ fn value(text: &str, at: Range<usize>) -> Spanned<DeValue<'_>> {
     Spanned::new(at, DeValue::Array(array))
 }
 
-/// What messages call the text.
+/// The name of the text in messages.
 const NAME: &str = "--generate";
 /// What links have unless the text says otherwise.
 const RATE: Rate = Rate::gbps(100);

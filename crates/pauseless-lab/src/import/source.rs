@@ -11,7 +11,7 @@ use crate::problem::{Problem, Problems};
 /// A file, ready to be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// As the user named it.
+    /// The path of the file, as the user named it.
     pub file: String,
     /// Its text, unpacked if it was gzipped.
     pub text: String,

@@ -28,7 +28,7 @@ pub struct Completion {
 /// The counts and times of a group of finite flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Those whose target has everything.
+    /// Flows whose target has received everything.
     pub finished: usize,
     /// Those that have started and not finished, also because they were stopped or lost a packet.
     pub unfinished: usize,

@@ -51,9 +51,9 @@ pub struct Answers {
     pub acknowledgements: u64,
     /// Data packets that were marked on their way.
     pub marked_packets: u64,
-    /// Their bytes, each counted once.
+    /// The bytes of acknowledgements and notifications, each packet counted once.
     pub bytes: Bytes,
-    /// Those bytes of all bytes, which are they and what was delivered.
+    /// The share of these bytes in the sum of them and all delivered bytes.
     pub share: f64,
 }
 

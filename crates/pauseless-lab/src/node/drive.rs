@@ -306,13 +306,13 @@ const TIME_IS_OVER: &str =
 const BURST: usize = 64;
 /// More than any ring holds; a sender that never stops must not keep us here.
 const FORGOTTEN_MAX: usize = 128;
-/// How often people look.
+/// The time between two pictures on the screen.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A loop that does not sleep looks at the wall for people only so often.
 const ROUNDS: u32 = 64;
 /// To go to sleep and wake up takes as long.
 const NAP_MIN: Span = Span::us(5);
-/// So that Ctrl-C is heard soon.
+/// The longest sleep, so that Ctrl-C is heard soon.
 const NAP_MAX: Span = Span::ms(20);
 
 #[cfg(test)]

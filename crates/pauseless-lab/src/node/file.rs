@@ -32,7 +32,7 @@ use ports::Ports;
 pub use wire::{Wire, parse_clock, write_clock};
 
 named! {
-    /// What a command runs.
+    /// The role of a node, which decides the command that runs it.
     pub enum Role {
         /// A switch, which `pauseless switch` runs.
         Switch = "switch",
@@ -56,7 +56,7 @@ pub struct NodeFile {
     pub scenario: Scenario,
     /// The path of the scenario file.
     pub scenario_path: PathBuf,
-    /// What the node is told.
+    /// The configuration of the node.
     pub plan: NodePlan,
     /// The interface of each port.
     pub interfaces: Vec<String>,
@@ -179,7 +179,7 @@ section! {
     pub(crate) struct NodeKeys {
         /// The file of the network, relative to the folder of this one.
         scenario: String, within "a path", required "\"ring.toml\"";
-        /// Which node of it this is.
+        /// The name of the node in the scenario.
         node: String, within "the name of a node", required "\"S1\"";
     }
 }

@@ -24,7 +24,7 @@ pub struct NodeDocument {
     pub tau: Tau,
     /// What the node has said while it ran.
     pub messages: Vec<String>,
-    /// What it has seen and done.
+    /// The counters and samples of the node.
     pub report: NodeReport,
 }
 

@@ -47,7 +47,7 @@ pub struct LaneSetting {
 }
 
 impl PortSetting {
-    /// Of every port of a node.
+    /// The settings of every port of a node.
     pub fn of(config: &NodeConfig) -> Vec<PortSetting> {
         match config {
             NodeConfig::Switch(config) => config.switch.ports.iter().map(setting).collect(),
@@ -88,7 +88,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Every terminal has as much.
+    /// The least size that every terminal has.
     pub const LEAST: Size = Size { columns: 80, rows: 24 };
 }
 

@@ -17,10 +17,10 @@ use crate::import::ethernet::{Format, recognise};
 use crate::import::source::Source;
 use crate::problem::Problems;
 
-/// What the files do not say.
+/// What the files do not say, but the command line does.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'t> {
-    /// As for a plan.
+    /// The values that a plan would be made with.
     pub request: &'t Request,
     /// The largest frame at every port; `None` for what each is configured for.
     pub mtu: Option<Bytes>,
@@ -28,7 +28,7 @@ pub struct Terms<'t> {
     pub fabric: Option<&'t Fabric>,
 }
 
-/// What was found in the files.
+/// The deployed values that the files have, each with a judgement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deployed {
     /// Ports that are alike together, then the rows of tables.

@@ -68,7 +68,7 @@ pub fn report(deployed: &Deployed) -> String {
     text + summary(deployed).as_str()
 }
 
-/// How many of each verdict.
+/// A line that counts the verdicts.
 fn summary(deployed: &Deployed) -> String {
     let rows = deployed.rows.iter();
     let of = |is: fn(&Judgement) -> bool| {

@@ -37,9 +37,9 @@ pub struct CyclePlan {
 pub struct FailureRecord {
     /// How many single failures were tried.
     pub tried: usize,
-    /// How many make a cycle.
+    /// How many single failures make a cycle.
     pub cyclic: usize,
-    /// How many of those are covered.
+    /// How many cyclic failures the argument covers.
     pub covered: usize,
 }
 
@@ -64,7 +64,7 @@ pub struct CycleSwitch {
     pub sets: Vec<CycleSet>,
 }
 
-/// What a scheme makes of it.
+/// The thresholds of one flow control on these switches.
 #[derive(Clone, Debug)]
 pub struct CycleSet {
     /// The flow control that is planned for.
@@ -82,7 +82,7 @@ pub struct CycleSet {
 /// The thresholds of one port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CyclePort {
-    /// Whether it is on a cycle.
+    /// Whether the port is on a cycle, and so throttles late.
     pub is_late: bool,
     /// The thresholds of the port.
     pub set: Set,
@@ -183,7 +183,7 @@ fn failures(fabric: &Fabric, reroute: Reroute) -> Vec<Vec<Crossing>> {
 /// A switch on a cycle.
 struct Site {
     node: NodeId,
-    /// What the switch has.
+    /// The buffer of the switch, all ports together.
     buffer: Bytes,
     factor: Option<u64>,
     stall_factor: Option<u64>,

@@ -238,7 +238,7 @@ records! {
         feeding: usize = component.feeding;
         /// Whether the argument covers it.
         covered: bool = component.is_covered();
-        /// Why, or why not.
+        /// Why the argument covers the group, or why not.
         reason: &'static str = coverage(component);
     }
 
@@ -279,11 +279,11 @@ records! {
         least_bytes: Option<u64> = set.least.map(Bytes::get);
         /// Of the queues on a cycle, the lowest.
         on_cycle: Option<ThresholdRecord> = set.lowest(true).map(ThresholdRecord::new);
-        /// Of all others, the lowest.
+        /// The lowest thresholds of all other ports.
         other: Option<ThresholdRecord> = set.lowest(false).map(ThresholdRecord::new);
     }
 
-    /// One set of thresholds.
+    /// The buffer and the thresholds of one port and class.
     pub struct ThresholdRecord(set: &Set) after {
         let (first, second) = match &set.ingress.control {
             FlowControl::None | FlowControl::Outside(_) => (Bytes::ZERO, Bytes::ZERO),

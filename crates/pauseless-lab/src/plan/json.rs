@@ -29,7 +29,7 @@ records! {
         fabric: String = plan.fabric.clone();
         /// The medium of the links: `ethernet` or `infiniband`.
         medium: &'static str = plan.medium.name();
-        /// By what its packets are routed.
+        /// How packets are routed, in words.
         routes: &'static str = super::text::routes(fabric);
         /// The largest frame that the plan reckons with.
         mtu_bytes: u64 = plan.request.mtu.get();
@@ -86,9 +86,9 @@ records! {
     pub struct PortRecord(fabric: &Fabric, port: &PortPlan) after {
         let names = port.members.iter();
     } {
-        /// Their names, over all switches.
+        /// The names of the ports, over all switches.
         ports: Vec<String> = names.map(|(node, number)| fabric.port_name(*node, *number)).collect();
-        /// How many each switch has.
+        /// How many of these ports each switch has.
         per_switch: usize = port.count;
         /// The rate of the link.
         rate_bps: u64 = port.kind.line.as_bps();
@@ -113,7 +113,7 @@ records! {
 
     /// A term of the headroom.
     pub struct TermRecord(term: &Term) {
-        /// What takes the room.
+        /// The name of what takes the room.
         name: &'static str = term.name;
         /// Why the term is needed.
         why: &'static str = term.why;

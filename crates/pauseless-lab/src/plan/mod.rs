@@ -39,7 +39,7 @@ use ttl::Hops;
 pub use scheme::{Scheme, Set};
 pub use switch::{Advice, Dynamic, Fit, SchemePlan, SwitchPlan, TtlPlan};
 
-/// What to plan with.
+/// The values that a plan is made with.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The largest frame that any link carries.
@@ -56,7 +56,7 @@ pub struct Request {
     pub wire: Option<Span>,
     /// How long a sender takes to obey.
     pub reaction: Reaction,
-    /// For SONiC's form of the headroom.
+    /// The cells of the switch chip, for SONiC's form of the headroom.
     pub cells: Option<Cells>,
     /// The round trip from end to end, for work conservation.
     pub rtt: Span,
@@ -96,7 +96,7 @@ pub struct Plan {
     pub fabric: String,
     /// The medium, which decides which flow control its links have by nature.
     pub medium: Medium,
-    /// What it was made with.
+    /// The values that the plan was made with.
     pub request: Request,
     /// Switches that are alike together, in the order of the first of each.
     pub switches: Vec<SwitchPlan>,
@@ -137,11 +137,11 @@ impl Kind {
 /// Ports that are alike.
 #[derive(Clone, Debug)]
 pub struct PortPlan {
-    /// What they have in common.
+    /// The link and the classes that the ports have in common.
     pub kind: Kind,
     /// All of them, over all switches of the group.
     pub members: Vec<(NodeId, PortId)>,
-    /// How many each switch has.
+    /// How many of these ports each switch has.
     pub count: usize,
     /// The link and its feedback latency.
     pub latency: Latency,

@@ -27,7 +27,7 @@ pub(super) fn of_links(fabric: &Fabric, request: &Request, switches: &[SwitchPla
     notes
 }
 
-/// What follows from the routes.
+/// Notes that follow from the routes.
 pub(super) fn of_routes(fabric: &Fabric, hops: &Hops, switches: &[SwitchPlan]) -> Vec<String> {
     if hops.has_loop {
         return vec![LOOP.to_string()];

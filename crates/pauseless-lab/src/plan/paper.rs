@@ -15,7 +15,7 @@ pub struct PaperRecord {
     pub quantity: &'static str,
     /// How it is computed.
     pub formula: &'static str,
-    /// What the formula gives.
+    /// The value that the formula gives here, in bytes.
     pub ours_bytes: u64,
     /// The value that the note prints.
     pub printed: &'static str,

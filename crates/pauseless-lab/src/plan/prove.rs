@@ -30,7 +30,7 @@ use rayon::prelude::*;
 
 use super::{Plan, Scheme, Set};
 
-/// What came of the worst case.
+/// The result of the worst case on one kind of link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
     /// The flow control that was run.
@@ -188,7 +188,7 @@ impl Bench {
         })
     }
 
-    /// When the two senders begin.
+    /// The time at which the two senders begin.
     fn after(&self) -> Time {
         let frame = self.latency.line.tx_span(self.latency.mtu);
         Time::ZERO + self.latency.wire * 4 + frame * 4

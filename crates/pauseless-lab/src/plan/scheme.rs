@@ -71,7 +71,7 @@ pub const ROOM_FRAMES: u64 = 3;
 /// The thresholds of one (ingress port, class).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Set {
-    /// What they were derived from.
+    /// The link and the buffer that the thresholds were derived from.
     pub derivation: Derivation,
     /// Buffer and thresholds, as a simulation takes them.
     pub ingress: Ingress,

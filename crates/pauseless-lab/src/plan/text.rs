@@ -47,7 +47,7 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     text
 }
 
-/// By what packets are routed.
+/// How packets are routed, in words.
 pub(super) fn routes(fabric: &Fabric) -> &'static str {
     match fabric.origin {
         Origin::Tables => "the switches' own tables",

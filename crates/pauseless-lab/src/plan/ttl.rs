@@ -79,7 +79,7 @@ impl Hops {
 
 /// The switches at which packets enter.
 enum Entrances {
-    /// The same ones for every way.
+    /// The same switches for every way.
     All(Vec<NodeId>),
     /// A list for each way.
     Listed(Vec<Vec<NodeId>>),

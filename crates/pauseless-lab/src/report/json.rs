@@ -44,7 +44,7 @@ pub struct RunsDocument {
 records! {
     /// A run among several.
     pub struct NamedRun(of: &Run) {
-        /// What tells it from the others.
+        /// The name that tells the run from the others.
         name: String = of.scenario.name.clone();
         /// The fields of the run.
         #[serde(flatten)]
@@ -158,7 +158,7 @@ records! {
     pub struct QueueName(run: &Run, node: NodeId, port: PortId, class: Class) {
         /// The name of the switch that has the queue.
         switch: String = run.node_name(node).to_string();
-        /// Its port, such as `S1:S2`.
+        /// The port that has the queue, such as `S1:S2`.
         port: String = run.port_name(node, port);
         /// The traffic class of the queue.
         class: u8 = class.0;
@@ -168,7 +168,7 @@ records! {
     pub struct DeadlockRecord(run: &Run, deadlock: &Deadlock) after {
         let flows = deadlock.flows.iter();
     } {
-        /// When it became inevitable.
+        /// The time at which the deadlock became inevitable.
         time_ps: u64 = deadlock.time.as_ps();
         /// All egress queues that can never send again.
         members: Vec<QueueName> = egress_names(run, &deadlock.members);
@@ -182,9 +182,9 @@ records! {
     pub struct StarvedRecord(run: &Run, starved: &Starved) {
         /// The name of the flow.
         flow: String = run.flow_name(starved.flow).to_string();
-        /// Its goodput since then.
+        /// The goodput of the flow since then.
         rate_bps: f64 = starved.rate_bps;
-        /// Its max-min fair rate.
+        /// The max-min fair rate of the flow.
         fair_bps: f64 = starved.fair_bps;
         /// Since when it has starved.
         since_ps: u64 = starved.since.as_ps();
@@ -220,7 +220,7 @@ records! {
         max_bytes: u64 = Bytes::get(queue.max);
         /// The mean over all samples, where the port was probed.
         mean_bytes: Option<f64> = queue.mean;
-        /// What it held at the end.
+        /// What the queue held at the end.
         last_bytes: u64 = Bytes::get(queue.last);
     }
 }

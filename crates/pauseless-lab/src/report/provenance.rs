@@ -153,9 +153,9 @@ fn flow_names(run: &Run, flows: &[FlowId]) -> String {
     quantity::some(names, FLOWS_MAX)
 }
 
-/// So many trees are shown.
+/// The most trees of pauses that a report shows.
 const TREES_MAX: usize = 10;
 /// So many links beside each other are shown.
 const LINKS_MAX: usize = 20;
-/// So many flows are named.
+/// The most flows that a report names.
 const FLOWS_MAX: usize = 8;

@@ -25,7 +25,7 @@ pub enum Mood {
     Bad,
     /// Yellow: traffic moves, but badly.
     Poor,
-    /// Bold: a heading.
+    /// Bold: the text is a heading.
     Strong,
 }
 

@@ -15,7 +15,7 @@ pub struct Curve {
     pub unit: Unit,
     /// Whose curve it is, and where the recording has it.
     pub of: CurveOf,
-    /// What it is, in one sentence.
+    /// A sentence that says what the curve shows.
     pub says: &'static str,
     /// Its name in the JSON document and in `series.csv`; empty if they do not have it.
     pub column: &'static str,
@@ -52,7 +52,7 @@ impl Samples<'_> {
         }
     }
 
-    /// How many there are.
+    /// The number of samples.
     pub fn len(self) -> usize {
         match self {
             Samples::Whole(all) => all.len(),

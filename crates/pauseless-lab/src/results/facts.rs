@@ -35,12 +35,12 @@ pub struct FlowFacts<'r> {
     pub index: usize,
     /// The flow as the scenario has it.
     pub flow: &'r Flow,
-    /// What became of it.
+    /// The outcome of the flow.
     pub outcome: &'r FlowOutcome,
 }
 
 impl<'r> Facts<'r> {
-    /// What is known of a run.
+    /// The run with the numbers that several results share.
     pub fn of(run: &'r Run) -> Facts<'r> {
         Facts { run, metrics: run.metrics(), groups: Vec::new(), shares: OnceCell::new() }
     }

@@ -28,7 +28,7 @@ records! {
         name: &'static str = number.name;
         /// The unit in tables, claims and figures; empty for a plain number.
         unit: &'static str = number.unit.name();
-        /// Whose number it is.
+        /// What the number is of: the run, a class, a layer, a port or a flow.
         scope: &'static str = number.scope().name();
         /// A sentence that says what the number is.
         meaning: &'static str = number.says;
@@ -62,7 +62,7 @@ records! {
         name: &'static str = curve.name;
         /// The unit in tables, claims and figures.
         unit: &'static str = curve.unit.name();
-        /// Whose curve it is.
+        /// What the curve is of: a port or a flow.
         scope: &'static str = curve.parameter();
         /// A sentence that says what the curve shows.
         meaning: &'static str = curve.says;
@@ -71,7 +71,7 @@ records! {
     }
 }
 
-/// Which entries are listed.
+/// The entries that are listed.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     word: String,
@@ -105,7 +105,7 @@ impl Filter {
     }
 }
 
-/// As a person reads it.
+/// The listing as a table for people.
 pub fn text(filter: &Filter) -> String {
     let mut text = String::new();
     let mut numbers = Table::new("number unit of what-it-is");
@@ -134,7 +134,7 @@ pub fn text(filter: &Filter) -> String {
     text + HINT
 }
 
-/// As a program reads it.
+/// The listing as a document for programs.
 pub fn json(filter: &Filter) -> Listing {
     Listing {
         schema: SCHEMA,

@@ -68,9 +68,9 @@ pub struct Number {
 /// none.
 #[derive(Clone, Copy, Debug)]
 pub enum Of {
-    /// Of the whole run.
+    /// A number of the whole run.
     Run(fn(&Facts<'_>) -> Option<Value>),
-    /// Of a traffic class.
+    /// A number of one traffic class.
     Class(fn(&Facts<'_>, Class) -> Option<Value>),
     /// Of all links whose sending end is in one layer.
     Layer(fn(&LayerUse) -> Option<Value>),
@@ -190,9 +190,9 @@ impl Unit {
 pub enum Json {
     /// No document has it.
     No,
-    /// There, and absent without a value.
+    /// The document has it under this name, and leaves it out without a value.
     Absent(&'static str),
-    /// There, and null without a value.
+    /// The document has it under this name, and has null without a value.
     Null(&'static str),
 }
 
@@ -222,7 +222,7 @@ named! {
 }
 
 named! {
-    /// Whose number it is, as words.
+    /// What a number is of, as a word.
     #[derive(PartialOrd, Ord)]
     pub enum Scope {
         /// A number of the whole run.
@@ -275,7 +275,7 @@ impl Number {
         }
     }
 
-    /// Whose number it is.
+    /// What the number is of.
     pub fn scope(&self) -> Scope {
         match self.of {
             Of::Run(_) => Scope::Run,

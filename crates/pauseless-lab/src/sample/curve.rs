@@ -16,7 +16,7 @@ section! {
         name: String, required "\"peak\"", default String::new();
         /// The curve, such as `queue.S1:H1`, or several with ` + ` between them.
         series: String, required "\"queue.S1:H1\"", default String::new();
-        /// From when the curve counts.
+        /// The instant from which on the curve counts.
         from: Span, within INSTANTS, derived "the beginning";
         /// Until when the curve counts.
         to: Span, within INSTANTS, derived "the end";

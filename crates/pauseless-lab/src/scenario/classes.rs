@@ -111,9 +111,9 @@ pub(crate) fn info() -> Info {
 #[derive(Clone, Debug)]
 pub(crate) struct Classes {
     pub rule: ClassRule,
-    /// Where the kind was written.
+    /// The place at which the kind was written.
     pub kind: Place,
-    /// Where the section begins.
+    /// The place at which the section begins.
     pub place: Place,
 }
 

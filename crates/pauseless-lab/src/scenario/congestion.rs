@@ -1,4 +1,4 @@
-//! The section `[congestion_control]`.
+//! The section `[congestion_control]`: which scheme changes rates, and who is told what.
 
 mod dcqcn;
 mod dctcp;
@@ -47,12 +47,12 @@ pub(crate) struct Written {
     place: Place,
 }
 
-/// In which class sources are told.
+/// The class in which sources are told of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeedbackClass {
     /// One of its own, above those of the switches.
     Own,
-    /// That of the data.
+    /// The class of the data itself.
     Data,
 }
 
@@ -131,12 +131,12 @@ impl Scheme {
         schemes().variants.into_iter().map(Scheme).collect()
     }
 
-    /// The one called `name`.
+    /// The congestion control called `name`, if there is one.
     pub fn named(name: &str) -> Option<Scheme> {
         schemes().named(name).map(Scheme)
     }
 
-    /// Its name in scenario files.
+    /// The name of the congestion control in scenario files.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
@@ -315,7 +315,7 @@ impl Written {
         }
     }
 
-    /// As the simulator wants it.
+    /// The configuration that the simulator takes.
     pub(crate) fn resolved(&self) -> Congestion {
         Congestion { control: self.control, ack_every: self.ack_every }
     }

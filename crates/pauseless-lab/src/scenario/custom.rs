@@ -40,7 +40,7 @@ String::new()
         kind: NodeKind, required "\"switch\" or kind = \"host\"";
         /// The height of a switch in a tree.
         layer: u8, within 1..=255, default 1, when |node| !node.is_host(), written if_changed;
-        /// What its own tools call it.
+        /// The name that the device's own tools have for it.
         description: String, derived "none";
         /// The GUID by which its own tools know it, such as `"0x0002c90300001234"`.
         guid: Guid, derived "none";

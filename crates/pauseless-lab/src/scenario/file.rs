@@ -1,4 +1,4 @@
-//! Writing TOML.
+//! Writes scenario files as TOML, key by key.
 
 use std::fmt::{Display, Write};
 
@@ -7,7 +7,7 @@ use crate::declare::{Entry, Node, Table, Written};
 /// A TOML file in the making.
 #[derive(Default)]
 pub struct File {
-    /// What was written so far.
+    /// The text that was written so far.
     pub text: String,
     /// The section that is being written, such as `switch.memory`.
     pub path: String,

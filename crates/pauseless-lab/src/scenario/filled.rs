@@ -14,7 +14,7 @@ use crate::problem::{Problems, Sink};
 /// from, which is where whatever is wrong with it is shown.
 #[derive(Clone, Debug)]
 pub struct ScenarioFile {
-    /// What the printed file begins with.
+    /// The comment that the printed file begins with.
     comment: &'static str,
     entries: Vec<Entry>,
     /// The files that its values were taken from, the main one first.

@@ -42,7 +42,7 @@ pub(crate) use scheme::{Scheme, scheme_of};
 pub(crate) const SECTION: &str = "flow_control";
 /// The name of the sections in it for some ports.
 const AT: &str = "at";
-/// How often messages may be sent.
+/// The time between two messages.
 const PERIODS: RangeInclusive<Span> = Span::ps(1)..=Span::s(1);
 
 section! {

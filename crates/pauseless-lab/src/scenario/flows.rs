@@ -53,7 +53,7 @@ pub(crate) struct Plan {
     pub is_made: bool,
     /// Whether it starts at its start, and not up to the start jitter later.
     pub is_exact: bool,
-    /// What it waits for.
+    /// The flows that must end before this one starts.
     pub waits: Option<Arc<Waits>>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Terms {
     /// What its packets carry all the way; their class if nothing was written.
     pub label: Option<u8>,
     pub ttl: Option<u8>,
-    /// When it is silent by itself.
+    /// The times at which the flow sends and is silent.
     pub duty: Duty,
     /// Whether it obeys `[congestion_control]`.
     pub is_controlled: bool,

@@ -110,9 +110,9 @@ section! {
 /// `[switch.memory]` as it was written.
 #[derive(Clone, Debug)]
 pub(crate) enum Memory {
-    /// Every port has its own.
+    /// Every port has a buffer of its own.
     Private,
-    /// All ports have it together.
+    /// All ports of a switch share one memory.
     Shared(Box<SharedMemory>),
     /// It is to be shared, but how is written wrongly, which was reported.
     Refused,

@@ -90,7 +90,7 @@ pub struct Scenario {
     pub name: String,
     /// One line that says what it shows.
     pub title: String,
-    /// What the simulator runs.
+    /// The configuration that the simulator runs.
     pub config: Config,
     /// Bounds that the scenario violates on aim: do not trust the result before reading them.
     pub warnings: Vec<String>,
@@ -220,7 +220,7 @@ struct Parts {
     probe: Option<Probe>,
 }
 
-/// By what a run forwards.
+/// The routes of a run: a rule, or tables.
 #[derive(Debug)]
 enum Rules {
     Rule(Routing),
@@ -408,7 +408,7 @@ impl Written {
         self.mitigation.resolve(topology, &control.table, sink)
     }
 
-    /// What wires lose by themselves.
+    /// The losses of wires by themselves, as the simulator takes them.
     fn wire_loss(&self, fabric: &Fabric, sink: &Sink) -> WireLoss {
         let share = self.flows.timing.wire_loss.value;
         wire_loss::resolve(share, &self.wire_losses, &fabric.topology, sink)

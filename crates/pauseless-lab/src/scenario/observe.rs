@@ -31,7 +31,7 @@ pub(crate) const PROVENANCE: &str = "provenance";
 section! {
     /// A host that does not take every packet at once.
     pub(crate) struct ReceiverKeys {
-        /// Which host; one `[[receiver]]` for each.
+        /// The name of the host; one `[[receiver]]` for each.
         host: String, within "the name of a host", required "\"H1\"";
         /// The pace at which it takes packets out of its buffer.
         rate: Rate, within Rate::bps(1)..=*RATES.end(), derived "this or `steps`";

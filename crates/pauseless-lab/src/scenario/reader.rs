@@ -18,7 +18,7 @@ use crate::problem::{Problem, Sink};
 /// A table that is being read.
 #[derive(Debug)]
 pub struct Section<'s> {
-    /// Where the table begins.
+    /// The place at which the table begins.
     pub place: Place,
     sink: &'s Sink,
     entries: BTreeMap<String, Stored<'s>>,

@@ -1,4 +1,4 @@
-//! The section `[switch]`.
+//! The section `[switch]`: queues, buffers, classes and delays of every switch.
 
 use std::ops::RangeInclusive;
 
@@ -79,7 +79,7 @@ pub(crate) struct Switches {
     pub scheduler: Scheduler,
     /// The buffer of every (ingress port, class), where it was written.
     pub buffer: Key<Bytes>,
-    /// Those that data can travel in.
+    /// The number of classes that data can travel in.
     pub class_count: u8,
     /// Whether there is one more, for what sources are told.
     pub has_feedback_class: bool,

@@ -1,4 +1,4 @@
-//! The section `[topology]`.
+//! The section `[topology]`: nodes and links, and which of them have failed.
 
 mod failures;
 mod kinds;
@@ -181,7 +181,7 @@ impl Generated {
 /// The fabric of a scenario, and what it was made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
-    /// What is left after the failures.
+    /// The topology that is left after the failures.
     pub topology: Topology,
     /// The topology before the failures.
     pub healthy: Topology,
@@ -191,7 +191,7 @@ pub(crate) struct Fabric {
     pub failed: Failures,
     /// What its own tools call its nodes, and their ports before the failures.
     pub names: Names,
-    /// Where the section begins.
+    /// The place at which the section begins.
     pub place: Place,
     aim: Aim,
 }

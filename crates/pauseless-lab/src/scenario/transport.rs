@@ -118,7 +118,7 @@ impl Keys {
         self.recovery.value != Recovery::None
     }
 
-    /// All but the window.
+    /// The transport without its window.
     fn transport(&self) -> Transport {
         let go_back_n = GoBackN {
             nack_interval: self.nack_interval.value,
@@ -210,7 +210,7 @@ impl Setting {
         congestion.ack_every = 1;
     }
 
-    /// As the simulator wants it.
+    /// The configuration that the simulator takes.
     pub(crate) fn resolved(&self) -> Transport {
         self.transport
     }

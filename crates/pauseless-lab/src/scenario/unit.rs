@@ -4,7 +4,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 
 /// A quantity of the scenario file.
 pub trait Quantity: Copy {
-    /// What it is, for messages.
+    /// The noun for it in messages, such as `a time`.
     const NOUN: &'static str;
     /// Its units, smallest first, with their size in the base unit.
     const UNITS: &'static [(&'static str, u64)];

@@ -24,7 +24,6 @@ section! {
 }
 
 impl LossyPorts {
-    /// Reads every `[[wire_loss]]`.
     pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<LossyPorts> {
         let read = root.tables(SECTION).into_iter().map(|mut section| {
             let keys = LossyPorts::read(&mut section);

@@ -87,7 +87,7 @@ impl<R: ChunkReader + 'static> Book<R> {
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It has no such column.
+    /// The file has no such column.
     #[error("it has no column {0}")]
     Missing(String),
     /// A column is of a type that is never written.

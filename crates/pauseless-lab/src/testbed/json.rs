@@ -26,13 +26,13 @@ records! {
         /// What `run --json` has, of the run on real frames; `simulated_ps` is its emulated time.
         #[serde(flatten)]
         run: Value = json::named(&measured.run);
-        /// What only real frames have.
+        /// Results that only a run on real frames has.
         measured: WireRecord = WireRecord::new(&measured.wire);
         /// The main numbers of the simulated run.
         simulated: SimulatedRecord = SimulatedRecord::new(&measured.simulated);
     }
 
-    /// What only real frames have.
+    /// Results that only a run on real frames has.
     pub struct WireRecord(wire: &WireFacts) {
         /// The mechanism that carried frames: `packet`, `xdp` or `memory`.
         backend: &'static str = wire.backend;
@@ -70,7 +70,7 @@ records! {
         strays: u64 = wire.strays;
         /// Frames that a wire has swallowed.
         vanished: u64 = wire.vanished;
-        /// What nodes had to say.
+        /// The messages of all nodes.
         messages: Vec<String> = wire.messages.clone();
     }
 

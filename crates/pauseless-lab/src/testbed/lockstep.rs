@@ -166,7 +166,7 @@ fn node(plan: &NodePlan, mut links: Vec<Box<dyn pauseless_dataplane::link::Link>
 /// Ports are looked at once per tick, so they are always behind by up to one, and lose nothing by it.
 const SLACK: Span = Span::ms(1);
 
-/// How often people look.
+/// The time between two pictures on the screen.
 const SEEN_EVERY: Duration = Duration::from_millis(250);
 
 /// How long somebody who wants it to end waits, on the wall: a network that is large is slow.

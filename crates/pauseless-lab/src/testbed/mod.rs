@@ -42,9 +42,9 @@ use crate::scenario::Scenario;
 /// What a scenario does not say about its testbed.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What frames travel over.
+    /// The mechanism that carries frames.
     pub backend: Backend,
-    /// What control frames travel in.
+    /// The kind of frames that carry messages of flow control.
     pub envelope: Envelope,
     /// The program that every node is a process of, with the real clock; without it all nodes are in one
     /// thread and share an elastic clock.
@@ -60,7 +60,7 @@ pub struct Measured {
     pub run: Run,
     /// The run in the simulator.
     pub simulated: Run,
-    /// What only real frames have.
+    /// Results that only a run on real frames has.
     pub wire: WireFacts,
 }
 
@@ -96,7 +96,7 @@ pub struct WireFacts {
     pub strays: u64,
     /// Frames that a wire has swallowed.
     pub vanished: u64,
-    /// What nodes had to say.
+    /// The messages of all nodes.
     pub messages: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ use pauseless_sim::progress::{FlowState, Lives, Progress};
 
 use super::plan;
 
-/// What was measured of a run.
+/// The reports of all nodes, and why the run ended.
 #[derive(Clone, Debug)]
 pub struct Measurements {
     /// One element per node, in the order of the topology.
@@ -38,7 +38,7 @@ pub struct Watched {
     pub deadlock: Option<Deadlock>,
     /// All deadlocks, with when each began and ended.
     pub episodes: Vec<Episode>,
-    /// What watchdogs have done.
+    /// The storms that watchdogs found.
     pub trips: Vec<Trip>,
     /// Whether no frame was between two nodes when they wrote their reports: what was sent then and
     /// did not come never will.

@@ -22,7 +22,7 @@ use pauseless_sim::{Config, port_config, switch_config};
 /// What a scenario does not say about real nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What control frames travel in.
+    /// The kind of frames that carry messages of flow control.
     pub envelope: Envelope,
     /// How far behind the clock a port may be and still catch up: no less than the time between two looks
     /// at it, or it loses capacity with every look.
@@ -32,9 +32,9 @@ pub struct Options {
 /// A node of a real network.
 #[derive(Clone, Debug)]
 pub struct NodePlan {
-    /// Its number in the scenario.
+    /// The number of the node in the scenario.
     pub node: NodeId,
-    /// What it is told.
+    /// The configuration of the node.
     pub config: NodeConfig,
     /// What is at the far end of each of its ports.
     pub peers: Vec<(NodeId, PortId)>,
@@ -69,13 +69,13 @@ impl NodePlan {
     }
 }
 
-/// What a node is told.
+/// The configuration of a node.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub enum NodeConfig {
-    /// What a switch is told.
+    /// The configuration of a switch.
     Switch(SwitchNodeConfig),
-    /// What a host is told.
+    /// The configuration of a host.
     Host(HostNodeConfig),
 }
 

@@ -80,14 +80,14 @@ pub(super) fn measure(
     Ok((run, facts))
 }
 
-/// What all nodes are started with.
+/// The values that all nodes are started with.
 struct Starting<'a> {
     scenario: &'a Scenario,
     plans: &'a [NodePlan],
     options: &'a Options,
     program: &'a Path,
     folder: &'a Folder,
-    /// When their clocks start, by CLOCK_MONOTONIC.
+    /// The CLOCK_MONOTONIC time at which the clocks of all nodes start.
     start_ns: u64,
 }
 
@@ -143,7 +143,7 @@ impl Starting<'_> {
         })
     }
 
-    /// How far the nodes' clocks are.
+    /// The time on the clocks of the nodes.
     fn now(&self) -> Time {
         let passed = monotonic_ns().saturating_sub(self.start_ns);
         Time::ZERO + Span::ns(passed)

@@ -67,7 +67,7 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
-/// What is left of a line.
+/// The part of a line that is not read yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Line<'t> {
     text: Text<'t>,
@@ -92,7 +92,7 @@ impl<'t> Line<'t> {
         &self.text.text[self.at..self.end]
     }
 
-    /// What is left, word by word.
+    /// The words that are not read yet.
     pub(crate) fn words(&self) -> Words<'t> {
         Words::within(self.text, self.here())
     }
@@ -103,7 +103,7 @@ impl<'t> Line<'t> {
         Line { end: length.map_or(self.end, |length| self.at + length), ..*self }
     }
 
-    /// Something wrong with the whole line.
+    /// A problem with the whole line.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         self.text.problem(self.range(), message)
     }

@@ -73,7 +73,7 @@ impl<'t> Word<'t> {
         Place { file: self.file, key: key.to_string(), span: self.at() }
     }
 
-    /// Something wrong with it.
+    /// A problem with this word.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         Problem::new(self.at(), message).in_file(self.file)
     }

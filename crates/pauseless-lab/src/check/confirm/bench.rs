@@ -13,12 +13,12 @@ use super::plan::{Case, Plan};
 use crate::run::Run;
 use crate::scenario::{Overrides, Problems, Scenario};
 
-/// Which of the runs are wanted.
+/// When the runs of a plan may end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
     /// All runs, to their end.
     End,
-    /// Only whether any deadlocks.
+    /// As soon as one run deadlocks.
     Deadlock,
 }
 
@@ -80,7 +80,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Bench<P> {
     }
 }
 
-/// What the threads share.
+/// What the threads that make the runs share.
 #[derive(Clone, Copy)]
 struct Queue<'q> {
     plan: &'q Plan,

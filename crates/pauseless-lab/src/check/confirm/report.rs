@@ -87,7 +87,7 @@ fn exact(rate: Rate) -> String {
 }
 
 records! {
-    /// What came of a cycle.
+    /// The result of simulating a cycle of buffers.
     pub struct ConfirmationRecord(confirmation: &Confirmation) after {
         let (not_simulated, simulated) = match confirmation {
             Confirmation::NotSimulated { reason } => (Some(reason.clone()), None),

@@ -6,18 +6,18 @@ use crate::fabric::Fabric;
 use crate::report::records;
 
 records! {
-    /// What came of a sweep.
+    /// The result of a sweep over failures.
     pub struct SweepRecord(fabric: &Fabric, sweep: &Sweep) after {
         let (share, interval) = sweep.share();
         let is_random = matches!(sweep.plan.cases, Cases::Random { .. });
     } {
         /// What was tried, in words.
         tried: String = sweep.plan.describe();
-        /// What random failures were drawn from.
+        /// The seed that random failures were drawn from.
         seed: u64 = sweep.plan.seed;
         /// How many cases there are.
         case_count: usize = sweep.case_count;
-        /// How many were tried.
+        /// How many cases were tried.
         tried_count: usize = sweep.tried;
         /// Present and true when the sweep was broken off.
         #[serde(skip_serializing_if = "std::ops::Not::not")]

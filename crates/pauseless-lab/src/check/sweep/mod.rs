@@ -25,11 +25,11 @@ pub struct Plan {
     pub cases: Cases,
     /// How routes change after a failure.
     pub reroute: Reroute,
-    /// What random failures are drawn from.
+    /// The seed that random failures are drawn from.
     pub seed: u64,
 }
 
-/// Which failures are tried.
+/// The failures that are tried, each a case of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cases {
     /// Every link between switches alone, and every switch alone.
@@ -52,7 +52,7 @@ pub enum Amount {
     Share(u32),
 }
 
-/// What came of a sweep.
+/// The result of a sweep over failures.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The failures that were to be tried.
@@ -111,7 +111,7 @@ pub fn describe(reroute: Reroute) -> &'static str {
 }
 
 impl Sweep {
-    /// Whether it came to its end.
+    /// Whether all cases were tried.
     pub fn is_complete(&self) -> bool {
         self.tried == self.case_count
     }

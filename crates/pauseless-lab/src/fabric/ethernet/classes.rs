@@ -157,5 +157,5 @@ impl<'s, 'd> Classes<'s, 'd> {
     }
 }
 
-/// Where the files name none.
+/// The priority of packets where the files name none.
 const PRIORITY_UNKNOWN: u8 = 3;

@@ -9,7 +9,7 @@ pub(super) enum Found {
     Named(String),
     /// The one at this place in the order of ports, as containers count them.
     InOrder(String),
-    /// None that can be told.
+    /// No port can be told.
     Unknown,
 }
 

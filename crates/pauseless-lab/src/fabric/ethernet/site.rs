@@ -115,7 +115,7 @@ impl<'d> Site<'d> {
         Some(node.config.filter(|_| node.says_lossless())?.lossless_classes(end.port.as_deref()?))
     }
 
-    /// What to call an end.
+    /// The name of an end in notes: its node and its port.
     pub fn end_name(&self, end: &SiteEnd) -> String {
         let label = end.port.as_ref().unwrap_or(&end.interface);
         format!("{} {label}", self.nodes[end.node].name)

@@ -48,7 +48,7 @@ pub fn parse(text: &str) -> Result<Wiring, Problem> {
 
 struct Graph<'t> {
     cabling: Cabling<'t>,
-    /// From id to name.
+    /// The name of each device, by its id.
     names: HashMap<String, String>,
 }
 

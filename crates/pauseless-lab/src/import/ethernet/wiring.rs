@@ -22,11 +22,11 @@ pub struct Wiring {
 /// A switch or a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WiredNode {
-    /// Its name, unique in the file.
+    /// The name of the node, unique in the file.
     pub name: String,
     /// What it is, in the words of the file.
     pub kind: Option<String>,
-    /// Where it is first named.
+    /// The place at which the node is first named.
     pub at: Range<usize>,
 }
 
@@ -35,7 +35,7 @@ pub struct WiredNode {
 pub struct WiredLink {
     /// The two interfaces that the cable joins.
     pub ends: [Endpoint; 2],
-    /// Where it is described.
+    /// The place at which the cable is described.
     pub at: Range<usize>,
 }
 
@@ -67,7 +67,7 @@ pub struct Skipped {
 pub(super) struct Cabling<'t> {
     text: &'t str,
     wiring: Wiring,
-    /// Where each node was first named.
+    /// The place at which each node was first named.
     known: HashMap<String, usize>,
     /// The link that has the interface.
     used: HashMap<Endpoint, usize>,

@@ -9,10 +9,10 @@ use crate::problem::{Problem, Sink};
 use crate::scenario::reader::{Place, did_you_mean};
 use crate::text::{Text, Word, Words, line_number};
 
-/// What stands behind a key.
+/// The words that stand behind a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Values {
-    /// This many words.
+    /// This number of words.
     Words(usize),
     /// A count, then as many pairs.
     Map,
@@ -258,7 +258,7 @@ impl<'t> Config<'t> {
     }
 }
 
-/// As many speeds as nobody has.
+/// The most entries of a map: more speeds than any network has.
 const MAP_MAX: u64 = 1_000;
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(super) struct Flow {
     pub size: u32,
     /// The start of the flow in nanoseconds.
     pub start: u64,
-    /// Where the line begins and ends.
+    /// The bytes at which the line begins and ends.
     pub at: (u32, u32),
 }
 

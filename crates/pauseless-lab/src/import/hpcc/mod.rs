@@ -41,7 +41,7 @@ pub enum Compat {
     Hpcc,
 }
 
-/// What a configuration becomes.
+/// A configuration of that simulator, translated.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The same network and traffic as a scenario.
@@ -252,7 +252,7 @@ impl Reader<'_> {
         (self.sink.count() == before).then_some(topology)
     }
 
-    /// The same for the flows.
+    /// Reads the file of flows.
     fn flows(&mut self, file: FileId, topology: &Topology, is_conweave: bool) -> Option<Vec<Flow>> {
         let before = self.sink.count();
         let ports = if is_conweave { Ports::Counted } else { Ports::Written };

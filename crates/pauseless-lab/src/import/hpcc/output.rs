@@ -93,7 +93,7 @@ impl Output {
         Ok(Output { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
 
-    /// As if nothing had been written.
+    /// Empties the files, as if nothing had been written.
     fn clear(&mut self) -> io::Result<()> {
         self.file.flush()?;
         let file = self.file.get_mut();

@@ -30,7 +30,7 @@ pub(super) struct Link {
     pub delay: Span,
     /// The probability that a packet is lost.
     pub loss: f64,
-    /// Where it was written.
+    /// The place at which the link was written.
     pub place: Place,
 }
 
@@ -148,7 +148,7 @@ impl Topology {
         self.collapsed = before - self.links.len();
     }
 
-    /// Every host has one link.
+    /// Refuses hosts that do not have exactly one link.
     fn check_hosts(&self, text: Text<'_>, sink: &Sink) {
         let mut counts = vec![0; self.is_switch.len()];
         for end in self.links.iter().flat_map(|link| link.ends) {

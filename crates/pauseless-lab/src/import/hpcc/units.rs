@@ -64,7 +64,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((value, &text[end..]))
 }
 
-/// As fast as scenarios go.
+/// The largest rate of a link in scenarios, in bits per second.
 const RATE_MAX: u64 = 1_600_000_000_000;
 
 #[cfg(test)]

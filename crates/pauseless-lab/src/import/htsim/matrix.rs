@@ -10,7 +10,7 @@ use crate::text::{Text, Word};
 pub(super) struct Matrix {
     pub nodes: u64,
     pub flows: Vec<Flow>,
-    /// What the user should know.
+    /// Notes for the user, such as lines without effect.
     pub notes: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Flow {
     pub size: u64,
     /// The places of the flows that must have ended.
     pub after: Vec<usize>,
-    /// Where the line begins and ends.
+    /// The bytes at which the line begins and ends.
     pub at: (u32, u32),
 }
 

@@ -23,12 +23,12 @@ use paths::Hops;
 use topo::{Link, Tree};
 use translate::Parts;
 
-/// What the files become.
+/// The files of htsim, translated.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The same network and traffic as a scenario.
     pub scenario: ScenarioFile,
-    /// What the user should know.
+    /// Notes for the user, such as lines without effect.
     pub notes: Vec<String>,
     /// The traffic matrix, as the user named it.
     pub file: String,

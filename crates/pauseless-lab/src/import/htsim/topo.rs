@@ -19,7 +19,7 @@ pub(super) struct Tree {
     pub uppers_per_pod: u64,
     /// How many cores a switch of the second tier is joined to.
     pub cores_per_upper: u64,
-    /// Of the links below each tier.
+    /// The links below each tier.
     pub links: [Link; 3],
     /// What a switch of each tier adds to the way of a packet.
     pub latencies: [Span; 3],
@@ -65,7 +65,7 @@ impl Tree {
         })
     }
 
-    /// The same for two tiers.
+    /// The tree of two tiers that htsim makes for so many hosts.
     pub(super) fn for_hosts_of_two(hosts: u64, link: Link, latency: Span) -> Option<Tree> {
         let k = (1..=2_000).find(|k| k * k / 2 >= hosts)?;
         let half = k / 2;
@@ -89,7 +89,7 @@ pub(super) fn is_topo(text: Text<'_>) -> bool {
     heads.any(|head| head == "tiers" || head == "podsize")
 }
 
-/// What a tier says of itself.
+/// The keys of one tier.
 #[derive(Debug, Default)]
 struct Tier<'t> {
     word: Option<Word<'t>>,

@@ -8,7 +8,7 @@ use super::rate::LinkRate;
 use crate::problem::Problem;
 use crate::text::{line_number, nothing, quoted};
 
-/// What is cabled to what.
+/// The nodes of a subnet and the cables between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cabling {
     /// Switches and adapters, in the order in which the file names them first.
@@ -33,11 +33,11 @@ pub struct IbNode {
     pub description: String,
     /// Its local identifiers, by port; a switch has one on port 0.
     pub lids: Vec<PortLid>,
-    /// Where the file names it first.
+    /// The place at which the file names the node first.
     pub at: Range<usize>,
 }
 
-/// What a node is.
+/// Whether a node forwards packets or only ends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeKind {
     /// A switch, which forwards by LID.
@@ -83,7 +83,7 @@ pub struct IbLink {
     pub ends: [IbEnd; 2],
     /// Lanes and speed, where the file has both.
     pub rate: Option<LinkRate>,
-    /// Where the file names it first.
+    /// The place at which the file names the cable first.
     pub at: Range<usize>,
 }
 

@@ -18,7 +18,7 @@ use crate::{section, words};
 pub struct Wire {
     /// The mechanism that carries frames, such as a packet socket or AF_XDP.
     pub backend: Backend,
-    /// What control frames travel in.
+    /// The kind of frames that carry messages of flow control.
     pub envelope: Envelope,
     /// The clock by which the node runs.
     pub pace: Pace,
@@ -42,7 +42,7 @@ section! {
     pub(crate) struct WireKeys for Wire = Wire::default(), {
         /// The mechanism that carries frames.
         backend: Backend;
-        /// What control frames travel in.
+        /// The kind of frames that carry messages of flow control.
         envelope: Envelope;
         /// How time passes; `real`, `elastic` or `elastic:50us`.
         clock: Pace, field pace;

@@ -31,7 +31,7 @@ records! {
 
     /// A deadlock and how it ended.
     pub struct EpisodeRecord(run: &Run, episode: &Episode) {
-        /// When it was found.
+        /// The time at which the deadlock was found.
         found_ps: u64 = episode.found.as_ps();
         /// When a queue of the cycle moved again, or was dropped; null if none ever did.
         broken_ps: Option<u64> = episode.broken.map(Time::as_ps);
@@ -44,7 +44,7 @@ records! {
         /// The egress queue that was paused for too long.
         #[serde(flatten)]
         at: QueueName = egress_name(run, trip.queue);
-        /// When the detection time was over.
+        /// The time at which the detection time was over.
         time_ps: u64 = trip.time.as_ps();
         /// When no PAUSE had come for the restoration time; null if that never happened.
         restored_ps: Option<u64> = trip.restored.map(Time::as_ps);

@@ -39,9 +39,9 @@ records! {
     } {
         /// The first port to fill.
         root: QueueName = egress_name(run, tree.root);
-        /// When it caused the first pause.
+        /// The time at which it caused the first pause.
         first_ps: u64 = tree.first.as_ps();
-        /// When the last one was over.
+        /// The time at which the last pause was over.
         last_ps: u64 = tree.last.as_ps();
         /// How many pauses it caused.
         pauses: u64 = tree.pauses;
@@ -66,7 +66,7 @@ records! {
         because: Option<u32> = link.because;
         /// How many links there are from here to the root.
         depth: u32 = link.depth;
-        /// When it was stopped first.
+        /// The time at which the link was stopped first.
         first_ps: u64 = link.first.as_ps();
         /// How often the link was stopped.
         pauses: u64 = link.pauses;
@@ -81,7 +81,7 @@ records! {
     } {
         /// The name of the host.
         host: String = run.node_name(host).to_string();
-        /// When it was stopped first.
+        /// The time at which the host was stopped first.
         time_ps: u64 = link.first.as_ps();
         /// The ports that were stopped, from the root to the host.
         chain: Vec<String> = ports.collect();
@@ -99,7 +99,7 @@ records! {
     pub struct PauseRecord(run: &Run, pause: &Pause) {
         /// The egress that was stopped.
         stopped: QueueName = egress_name(run, pause.stopped);
-        /// When the frame was sent.
+        /// The time at which the PAUSE frame was sent.
         time_ps: u64 = pause.time.as_ps();
         /// When the sender was told to go on; null if it was not.
         end_ps: Option<u64> = pause.end.map(Time::as_ps);

@@ -1,4 +1,4 @@
-//! `kind = "dctcp"`.
+//! The keys of the congestion control `kind = "dctcp"`.
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::congestion::dctcp::Config;

@@ -1,4 +1,4 @@
-//! `kind = "hpcc"`.
+//! The keys of the congestion control `kind = "hpcc"`.
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::congestion::hpcc::Config;

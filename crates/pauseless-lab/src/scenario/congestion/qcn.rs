@@ -1,4 +1,4 @@
-//! `kind = "qcn"`.
+//! The keys of the congestion control `kind = "qcn"`.
 
 use pauseless_core::congestion::{CongestionControl, qcn::Config};
 use pauseless_core::unit::{Bytes, Rate, Span};

@@ -1,4 +1,4 @@
-//! `kind = "timely"`.
+//! The keys of the congestion control `kind = "timely"`.
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::congestion::timely::{Config, Update};

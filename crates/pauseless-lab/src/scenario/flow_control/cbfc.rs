@@ -1,4 +1,4 @@
-//! `kind = "cbfc"`.
+//! The flow control `kind = "cbfc"`: credits, as InfiniBand has them.
 
 use std::sync::Arc;
 

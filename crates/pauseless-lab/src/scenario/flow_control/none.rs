@@ -1,4 +1,4 @@
-//! `kind = "none"`.
+//! The flow control `kind = "none"`: whatever exceeds a buffer is lost.
 
 use std::sync::Arc;
 

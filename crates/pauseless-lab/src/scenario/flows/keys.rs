@@ -19,7 +19,7 @@ use crate::{section, words};
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
-/// What a flow may send.
+/// The bytes that a flow may send.
 pub(crate) const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000_000);
 /// All classes and labels that there could be.
 pub(crate) const CLASSES: RangeInclusive<u64> = 0..=LANE_COUNT as u64 - 1;
@@ -48,7 +48,7 @@ section! {
         /// `"arrivals-first"` packets that arrive. For comparisons, [htsim.md](htsim.md) has how
         /// much it matters.
         ties: Ties, default Ties::Control, written if_changed;
-        /// When every flow stops.
+        /// The instant at which every flow stops.
         sources_stop: Span, within TIMES, derived "never";
     }
 }

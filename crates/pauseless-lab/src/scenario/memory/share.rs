@@ -27,7 +27,7 @@ pub(crate) struct Share<'s> {
     pub is_lossless: bool,
     pub is_unsafe: bool,
     pub quanta: u16,
-    /// Where that was written.
+    /// The place at which the quanta were written.
     pub quanta_place: Option<Place>,
     pub mtu: Bytes,
     pub class_count: u8,

@@ -14,7 +14,7 @@ use crate::scenario::unit::{self, Quantity};
 /// A value that nobody has looked at yet.
 #[derive(Debug)]
 pub struct Item<'s> {
-    /// Where it was written.
+    /// The place at which the value was written.
     pub place: Place,
     sink: &'s Sink,
     key_span: Range<usize>,
@@ -102,7 +102,7 @@ impl<'s> Item<'s> {
         found.is_within(range, sink).then_some(found)
     }
 
-    /// One of a few words.
+    /// The value as one of a few words; else a problem is reported.
     pub fn choice<T: Clone>(self, choices: &[(&str, T)]) -> Option<At<T>> {
         let sink = self.sink;
         let At { value: word, place } = self.string()?;

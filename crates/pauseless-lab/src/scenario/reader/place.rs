@@ -22,7 +22,7 @@ pub struct Place {
 pub struct At<T> {
     /// The value as it was read.
     pub value: T,
-    /// Where it was written.
+    /// The place at which it was written.
     pub place: Place,
 }
 

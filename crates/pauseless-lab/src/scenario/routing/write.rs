@@ -12,7 +12,7 @@ use crate::declare::{At, Key, Map};
 /// An address by which everybody may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Address {
-    /// From 1, for each host.
+    /// The number of the address, from 1 for each host.
     pub number: usize,
     /// The place of its host in [`Topology::hosts`].
     pub place: usize,

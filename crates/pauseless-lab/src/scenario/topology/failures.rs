@@ -52,7 +52,7 @@ declare::quantity!(Share);
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
     pub names: [At<String>; 2],
-    /// Where the list begins.
+    /// The place at which the list begins.
     pub place: Place,
 }
 
@@ -72,7 +72,7 @@ impl From<&'static str> for Two {
 }
 
 impl Pair {
-    /// These two, written nowhere.
+    /// Two names that nobody wrote.
     pub(crate) fn of(names: [&str; 2]) -> Pair {
         Pair { names: names.map(|name| At::of(name.to_string())), place: Place::default() }
     }

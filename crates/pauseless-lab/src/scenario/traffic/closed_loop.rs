@@ -18,7 +18,7 @@ section! {
         ends: Ends, keys inline except target;
         /// The time between two of them.
         think: Span, within TIMES, default Span::ZERO;
-        /// So many at a time.
+        /// The number of flows that each source has at a time.
         parallel: u64, within 1..=10_000, default 1;
         sizes: Sizes, keys inline;
     }

@@ -43,9 +43,9 @@ section! {
 /// When a rank sends to which others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rounds {
-    /// To all at once.
+    /// A rank sends to all others at once.
     AtOnce,
-    /// To one after the other.
+    /// A rank sends to one after the other.
     Shifted,
 }
 

@@ -9,7 +9,7 @@ use super::super::unit::Quantity;
 use super::Traffic;
 use super::scene::{FLOWS_MAX, Link, Made, PAIRS_MAX, Scene};
 
-/// All flows that were made.
+/// The flows that all sections made.
 #[derive(Default)]
 pub(crate) struct MadePlans {
     pub plans: Vec<Plan>,

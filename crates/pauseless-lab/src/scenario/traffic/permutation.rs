@@ -1,4 +1,4 @@
-//! `kind = "permutation"`.
+//! The traffic `kind = "permutation"`: every host sends to one other host.
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;

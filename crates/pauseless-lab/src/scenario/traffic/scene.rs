@@ -24,7 +24,7 @@ pub(super) const PAIRS_MAX: usize = 2_000_000;
 
 /// A flow that was made.
 pub struct Made {
-    /// What it is called.
+    /// The name of the flow.
     pub name: String,
     /// The host that sends.
     pub source: NodeId,
@@ -42,11 +42,11 @@ pub struct Made {
 
 /// How a flow goes if the routing is not to say so.
 pub(crate) struct Way {
-    /// All nodes from source to target.
+    /// The nodes from source to target.
     pub path: Option<Vec<Step>>,
     /// All nodes from target to source, for what the source is told.
     pub return_path: Option<Vec<Step>>,
-    /// Where it was written.
+    /// The place at which the path was written.
     pub place: Arc<Place>,
 }
 
@@ -75,18 +75,18 @@ pub struct Link {
     pub first: u32,
     /// The flow that waits.
     pub then: u32,
-    /// How long after it.
+    /// The time between the end of the first and the start of the second.
     pub delay: Span,
 }
 
-/// What a section made.
+/// The flows that one section made.
 #[derive(Default)]
 pub struct Batch {
     /// How many flows there are, or about how many there would be if they were not too many.
     pub count: f64,
     /// The flows, if they are not too many.
     pub flows: Vec<Made>,
-    /// Which of them wait for which.
+    /// The flows that wait for others.
     pub follows: Vec<Link>,
 }
 

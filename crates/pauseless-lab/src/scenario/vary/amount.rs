@@ -8,7 +8,7 @@ use crate::scenario::unit::{self, Quantity, unit_list};
 /// A number of base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount {
-    /// What it is a number of.
+    /// The unit that it is a number of.
     pub unit: Unit,
     /// The number of these units.
     pub base: u64,
@@ -101,7 +101,7 @@ impl Amount {
         }
     }
 
-    /// As a value of TOML.
+    /// The amount as a value of TOML.
     pub fn toml(self) -> String {
         match self.unit {
             Unit::Count => self.exact(),

@@ -9,10 +9,10 @@ use crate::problem::Problem;
 use crate::scenario::file;
 use crate::scenario::reader::{Place, did_you_mean};
 
-/// Where a path leads.
+/// The result of looking for a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// To these bytes of the text.
+    /// The value stands at these bytes of the text.
     Value(Range<usize>),
     /// To a key that is not written: its value belongs between these two.
     Missing { before: String, after: String },

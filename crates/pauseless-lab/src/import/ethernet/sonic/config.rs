@@ -60,7 +60,7 @@ pub struct Port {
     pub alias: Option<String>,
     /// Whether the port is switched on.
     pub admin_up: Option<bool>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -69,7 +69,7 @@ pub struct Port {
 pub struct Cable {
     /// Its length; 0 for ports inside the box.
     pub metres: u32,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -96,7 +96,7 @@ pub enum Mode {
 /// An entry of the table `BUFFER_POOL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferPool {
-    /// Which way its frames go.
+    /// The direction of the frames that the pool holds.
     pub direction: Direction,
     /// How its limits are set.
     pub mode: Mode,
@@ -104,7 +104,7 @@ pub struct BufferPool {
     pub size: Option<u64>,
     /// Bytes of headroom that all ports share.
     pub xoff: Option<u64>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -136,7 +136,7 @@ pub struct BufferProfile {
     pub calculated: bool,
     /// Mb/s and metres that the name says it was made for (`pg_lossless_100000_40m_profile`).
     pub made_for: Option<(u32, u32)>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -161,9 +161,9 @@ pub enum GroupProfile {
 pub struct BufferGroup {
     /// One bit per group, group 0 the lowest.
     pub classes: u8,
-    /// What buffer they get.
+    /// The buffer profile of these classes.
     pub profile: GroupProfile,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -176,7 +176,7 @@ pub struct PortQos {
     pub pfcwd_sw_enable: u8,
     /// The map of each kind, by name; defined in the same file.
     pub maps: BTreeMap<MapKind, String>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -202,9 +202,9 @@ pub enum MapKind {
 /// A map from one code point to another, such as from DSCP to traffic class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QosMap {
-    /// From key to value.
+    /// The value of each key.
     pub entries: BTreeMap<u8, u8>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -215,7 +215,7 @@ pub struct Tunnel {
     pub decap: BTreeMap<MapKind, String>,
     /// For packets that enter the tunnel, by name of the map.
     pub encap: BTreeMap<MapKind, String>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -239,7 +239,7 @@ pub struct Watchdog {
     pub detection_ms: Option<u32>,
     /// The time without a pause after which it stops doing so.
     pub restoration_ms: Option<u32>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -250,7 +250,7 @@ pub struct Neighbour {
     pub name: String,
     /// The other device's port.
     pub port: String,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 

@@ -41,7 +41,7 @@ impl Table {
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'t> {
     pub table: Table,
-    /// With `|` between its parts.
+    /// The key of the entry, with `|` between its parts.
     pub key: String,
     pub key_at: Range<usize>,
     pub fields: Vec<Member<'t>>,

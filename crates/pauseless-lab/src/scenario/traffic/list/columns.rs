@@ -11,13 +11,13 @@ use crate::text::Word;
 pub(super) struct Column {
     /// What the header calls it, but for the unit of its numbers.
     pub name: &'static str,
-    /// What it means, in one sentence.
+    /// A sentence that says what the column means.
     about: &'static str,
     /// What holds for a list or a row without it.
     default: &'static str,
     /// Whether every list has it, and every row says something there.
     pub is_required: bool,
-    /// What its words are.
+    /// The unit of its words, if they are numbers.
     pub numbers: Numbers,
     /// Puts a word into a row.
     pub fill: for<'t> fn(&mut Parser<'t>, &mut Row, Cell<'t>),
