@@ -4,10 +4,9 @@
 //! The network is that of the GFC paper (Fig. 1, 9 and 10): three switches in a ring, three flows
 //! that each cross two of its links. Its sources stop before the end, so that one sees who drains.
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::thread;
+
+use rayon::prelude::*;
 
 use crate::report::html::Heading;
 use crate::report::text::{Mood, Paint, Table};
@@ -24,26 +23,12 @@ pub fn scenarios(overrides: &Overrides) -> Result<Vec<Scenario>, Problems> {
 /// Runs `scenarios` on all cores and calls `done` after each; the runs are in the order of the
 /// scenarios whatever the order in which they ended.
 pub fn run(scenarios: Vec<Scenario>, done: impl Fn(&Run) + Sync) -> Vec<Run> {
-    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let count = scenarios.len();
-    let waiting = Mutex::new(scenarios.into_iter().enumerate());
-    let take = || waiting.lock().expect("no thread panics with the lock held").next();
-    let runs: Mutex<Vec<(usize, Run)>> = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..cores.min(count) {
-            scope.spawn(|| {
-                while let Some((index, scenario)) = take() {
-                    let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
-                    done(&run);
-                    let mut runs = runs.lock().expect("no thread panics with the lock held");
-                    runs.push((index, run));
-                }
-            });
-        }
+    let runs = scenarios.into_par_iter().map(|scenario| {
+        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        done(&run);
+        run
     });
-    let mut runs = runs.into_inner().expect("no thread panics with the lock held");
-    runs.sort_by_key(|(index, _)| *index);
-    runs.into_iter().map(|(_, run)| run).collect()
+    runs.collect()
 }
 
 /// The runs in one table, one line each.

@@ -17,7 +17,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use super::names::Namer;
 use super::{Device, Fabric, Medium, Names, Origin};
-use crate::import::ib::{Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, SlToVl};
+use crate::import::ib::{Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, SlVlRow};
 use crate::import::source::Source;
 use crate::problem::{Problem, Problems};
 
@@ -33,7 +33,7 @@ pub(crate) struct Dumps<'s> {
     pub cabling: Option<Parsed<'s, Cabling>>,
     pub tables: Option<Parsed<'s, Vec<Lft>>>,
     pub levels: Option<Parsed<'s, Vec<PathSl>>>,
-    pub lanes: Option<Parsed<'s, SlToVl>>,
+    pub lanes: Option<Parsed<'s, Vec<SlVlRow>>>,
 }
 
 impl Dumps<'_> {
@@ -387,7 +387,7 @@ impl Cabled {
         Addressed { routes, lids }
     }
 
-    fn classes(&mut self, lanes: &Parsed<'_, SlToVl>) -> Result<ClassMap, Problems> {
+    fn classes(&mut self, lanes: &Parsed<'_, Vec<SlVlRow>>) -> Result<ClassMap, Problems> {
         let mut table = ClassTable::new(Key::Label, port_counts(&self.topology));
         let missing = self.fill_with_identity(&mut table, &lanes.value);
         let mut known = BTreeSet::new();
@@ -397,7 +397,7 @@ impl Cabled {
                  is taken for the lane of the same number"
             ));
         }
-        for row in &lanes.value.rows {
+        for row in &lanes.value {
             let Some((index, node)) = self.switches.get(&row.guid) else {
                 let is_adapter = self.adapters.contains_key(&row.guid);
                 if row.owner == GuidOwner::AdapterPort || is_adapter {
@@ -448,7 +448,7 @@ impl Cabled {
 
     /// Enters the lane of the same number for every level, which is what a switch without a table
     /// does, and returns how many switches that are.
-    fn fill_with_identity(&self, table: &mut ClassTable, lanes: &SlToVl) -> usize {
+    fn fill_with_identity(&self, table: &mut ClassTable, lanes: &[SlVlRow]) -> usize {
         let identity = std::array::from_fn(|level| level as u8);
         for &node in self.topology.switches() {
             let count = self.topology.ports(node).len() as u16;
@@ -457,7 +457,7 @@ impl Cabled {
                 table.set(passage, identity);
             }
         }
-        let guids: BTreeSet<u64> = lanes.rows.iter().map(|row| row.guid).collect();
+        let guids: BTreeSet<u64> = lanes.iter().map(|row| row.guid).collect();
         self.switches.keys().filter(|guid| !guids.contains(guid)).count()
     }
 

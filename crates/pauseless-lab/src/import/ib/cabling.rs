@@ -117,6 +117,13 @@ pub(super) struct NodeSeen<'t> {
     pub(super) at: Range<usize>,
 }
 
+/// A port of a node as one line shows it.
+pub(super) struct PortSeen<'t> {
+    pub(super) node: NodeSeen<'t>,
+    pub(super) lid: Option<u16>,
+    pub(super) port: u8,
+}
+
 /// Puts a [`Cabling`] together and refuses contradictions.
 pub(super) struct Builder<'t> {
     text: &'t str,
@@ -185,10 +192,21 @@ impl<'t> Builder<'t> {
         Err(Problem::new(seen.at, message).help(KEEP_NEWER))
     }
 
-    /// A port exists: for formats that do not say how many there are.
-    pub(super) fn grow(&mut self, node: usize, port: u8) {
-        let count = &mut self.nodes[node].port_count;
-        *count = (*count).max(u16::from(port));
+    /// The end of a cable at a port, with its node and its LID. A format that does not say how many
+    /// ports there are has as many as are seen.
+    pub(super) fn end(&mut self, seen: PortSeen<'_>) -> Result<IbEnd, Problem> {
+        let PortSeen { node: NodeSeen { kind, port_count, ref at, .. }, lid, port } = seen;
+        let at = at.clone();
+        let node = self.node(seen.node)?;
+        if port_count.is_none() {
+            let count = &mut self.nodes[node].port_count;
+            *count = (*count).max(u16::from(port));
+        }
+        if let Some(lid) = lid {
+            let port = if kind == NodeKind::Switch { 0 } else { port };
+            self.lid(node, PortLid { port, lid, lmc: 0 }, at)?;
+        }
+        Ok(IbEnd { node, port })
     }
 
     /// A port of a node has this LID, if none of its own has been seen, or no other.

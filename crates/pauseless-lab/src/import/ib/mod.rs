@@ -25,7 +25,7 @@ pub use cabling::{Cabling, IbEnd, IbLink, IbNode, LID_MAX, NodeKind, PORT_MAX, P
 pub use lft::{Lft, NO_PORT};
 pub use path_sl::PathSl;
 pub use rate::{LaneSpeed, LinkRate};
-pub use sl2vl::{GuidOwner, SlToVl, SlVlRow};
+pub use sl2vl::{GuidOwner, SlVlRow};
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

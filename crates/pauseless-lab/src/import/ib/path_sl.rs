@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::cabling::LID_MAX;
 use super::guid::guid;
-use super::rows::{Keyed, without_repetition};
+use super::rows::{self, Keyed, without_repetition};
 use crate::problem::Problem;
-use crate::text::{Line, Lines, expect_last_line_end, nothing};
+use crate::text::{Line, Lines, expect_last_line_end, line_number, nothing};
 
 /// The service level with which a node sends to a LID.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,16 +32,14 @@ impl Keyed for PathSl {
         self.sl == other.sl
     }
 
-    fn at(&self) -> Range<usize> {
-        self.at.clone()
-    }
-
-    fn name(&self) -> String {
-        format!("the path from {:#018x} to LID {}", self.guid, self.dlid)
-    }
-
-    fn value(&self) -> String {
-        format!("service level {}", self.sl)
+    fn contradiction(&self, before: &Self, text: &str) -> Problem {
+        let PathSl { guid, dlid, sl, .. } = self;
+        let (other, line) = (before.sl, line_number(text, before.at.start));
+        let message = format!(
+            "the path from {guid:#018x} to LID {dlid} has service level {sl} here, but service level \
+             {other} in line {line}"
+        );
+        Problem::new(self.at.clone(), message).help("two dumps in one file? keep one")
     }
 }
 
@@ -55,12 +53,7 @@ pub fn looks_like(text: &str) -> bool {
 /// Reads all rows, in the order of the file.
 pub fn parse(text: &str) -> Result<Vec<PathSl>, Problem> {
     expect_last_line_end(text)?;
-    let mut rows = Vec::new();
-    for mut line in Lines::new(text) {
-        if !line.is_done() && !line.rest().starts_with('#') {
-            rows.push(parse_row(&mut line)?);
-        }
-    }
+    let rows = rows::read(text, parse_row)?;
     if rows.is_empty() {
         return Err(nothing("path", "a row is `0x<source guid> <target lid> <service level>`"));
     }

@@ -5,16 +5,9 @@ use std::ops::Range;
 
 use super::cabling::PORT_MAX;
 use super::guid::guid;
-use super::rows::{Keyed, without_repetition};
+use super::rows::{self, Keyed, without_repetition};
 use crate::problem::Problem;
-use crate::text::{Line, Lines, nothing, quoted};
-
-/// The virtual lanes that packets are given, by switch or port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlToVl {
-    /// One row per ingress and egress, in the order of the file.
-    pub rows: Vec<SlVlRow>,
-}
+use crate::text::{Line, Lines, line_number, nothing, quoted};
 
 /// The virtual lanes for one way through a switch, or out of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,18 +58,17 @@ impl Keyed for SlVlRow {
         self.vls == other.vls && self.owner == other.owner
     }
 
-    fn at(&self) -> Range<usize> {
-        self.at.clone()
-    }
-
-    fn name(&self) -> String {
-        let (ingress, egress) = (self.ingress, self.egress);
-        format!("{} {:#018x} from port {ingress} to {egress}", self.owner, self.guid)
-    }
-
-    fn value(&self) -> String {
-        let vls = self.vls.map(|vl| vl.to_string());
-        format!("the lanes {}", vls.join(" "))
+    fn contradiction(&self, before: &Self, text: &str) -> Problem {
+        let SlVlRow { owner, guid, ingress, egress, .. } = self;
+        let lanes = |row: &Self| row.vls.map(|vl| vl.to_string()).join(" ");
+        let message = format!(
+            "{owner} {guid:#018x} from port {ingress} to {egress} has the lanes {} here, but the \
+             lanes {} in line {}",
+            lanes(self),
+            lanes(before),
+            line_number(text, before.at.start),
+        );
+        Problem::new(self.at.clone(), message).help("two dumps in one file? keep one")
     }
 }
 
@@ -94,8 +86,8 @@ pub mod opensm {
         })
     }
 
-    /// Reads the tables of all switches and adapters.
-    pub fn parse(text: &str) -> Result<SlToVl, Problem> {
+    /// Reads the tables of all switches and adapters, a row per ingress and egress, in their order.
+    pub fn parse(text: &str) -> Result<Vec<SlVlRow>, Problem> {
         let mut reader = Reader { rows: Vec::new(), section: None };
         for line in Lines::new(text) {
             reader.line(line)?;
@@ -104,8 +96,7 @@ pub mod opensm {
         if reader.rows.is_empty() {
             return Err(nothing("row of a table", "opensm writes it as opensm-sl2vl.dump"));
         }
-        let rows = without_repetition(text, reader.rows)?;
-        Ok(SlToVl { rows })
+        without_repetition(text, reader.rows)
     }
 
     struct Reader {
@@ -216,20 +207,14 @@ pub mod ibdmchk {
         })
     }
 
-    /// Reads all rows. Their GUIDs are of nodes; the file does not say of which kind.
-    pub fn parse(text: &str) -> Result<SlToVl, Problem> {
-        let mut rows = Vec::new();
-        for mut line in Lines::new(text) {
-            if !line.is_done() && !line.rest().starts_with('#') {
-                rows.push(parse_row(&mut line)?);
-            }
-        }
+    /// Reads all rows, in their order. Their GUIDs are of nodes; the file does not say of which kind.
+    pub fn parse(text: &str) -> Result<Vec<SlVlRow>, Problem> {
+        let rows = rows::read(text, parse_row)?;
         if rows.is_empty() {
             let help = "a row is `0x<guid> <ingress> <egress>` and eight bytes";
             return Err(nothing("row of a table", help));
         }
-        let rows = without_repetition(text, rows)?;
-        Ok(SlToVl { rows })
+        without_repetition(text, rows)
     }
 
     fn parse_row(line: &mut Line<'_>) -> Result<SlVlRow, Problem> {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::cabling::{
-    Builder, Cabling, IbEnd, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortSeen, assigned_lid,
 };
 use super::guid::bare_guid;
 use super::rate::{LaneSpeed, LinkRate, WIDTHS, is_unknown, width_from_name};
@@ -47,20 +47,10 @@ pub fn parse(text: &str) -> Result<Cabling, Problem> {
 }
 
 struct Row<'t> {
-    ends: [Seen<'t>; 2],
+    ends: [PortSeen<'t>; 2],
     rate: Option<LinkRate>,
     has_speed: bool,
     is_up: bool,
-}
-
-struct Seen<'t> {
-    kind: NodeKind,
-    port_count: u16,
-    guid: u64,
-    description: &'t str,
-    lid: Option<u16>,
-    port: u8,
-    at: Range<usize>,
 }
 
 fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
@@ -85,7 +75,7 @@ fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
     })
 }
 
-fn parse_end<'t>(line: &mut Line<'t>) -> Result<Seen<'t>, Problem> {
+fn parse_end<'t>(line: &mut Line<'t>) -> Result<PortSeen<'t>, Problem> {
     line.expect("{")?;
     let start = line.here().start;
     let kind = line.word().keyword(&KINDS, "is not a kind of node")?;
@@ -106,15 +96,14 @@ fn parse_end<'t>(line: &mut Line<'t>) -> Result<Seen<'t>, Problem> {
     let lid = assigned_lid(lid.hex(u16::MAX.into(), "a LID")?, lid.at())?;
     let port = field(line, "PN:")?.hex(PORT_MAX.into(), "a port")?;
     line.expect("}")?;
-    Ok(Seen {
-        kind,
-        port_count: port_count as u16,
+    let node = NodeSeen {
         guid,
+        kind,
+        port_count: Some(port_count as u16),
         description: description.text,
-        lid,
-        port: port as u8,
         at: start..line.here().start,
-    })
+    };
+    Ok(PortSeen { node, lid, port: port as u8 })
 }
 
 fn field<'t>(line: &mut Line<'t>, name: &str) -> Result<Word<'t>, Problem> {
@@ -151,24 +140,8 @@ fn add(
     row: Row<'_>,
     at: Range<usize>,
 ) -> Result<Option<(usize, bool)>, Problem> {
-    let mut ends = [IbEnd { node: 0, port: 0 }; 2];
-    for (end, seen) in ends.iter_mut().zip(row.ends) {
-        let node = builder.node(NodeSeen {
-            guid: seen.guid,
-            kind: seen.kind,
-            port_count: Some(seen.port_count),
-            description: seen.description,
-            at: seen.at.clone(),
-        })?;
-        let port = match seen.kind {
-            NodeKind::Switch => 0,
-            NodeKind::Adapter => seen.port,
-        };
-        if let Some(lid) = seen.lid {
-            builder.lid(node, PortLid { port, lid, lmc: 0 }, seen.at)?;
-        }
-        *end = IbEnd { node, port: seen.port };
-    }
+    let [near, far] = row.ends;
+    let ends = [builder.end(near)?, builder.end(far)?];
     if !row.is_up {
         return Ok(None);
     }
