@@ -33,7 +33,7 @@ struct Shared {
     start: Duration,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
-    /// Whether somebody was told of it.
+    /// Whether the failure was reported already.
     is_told: bool,
 }
 

@@ -28,7 +28,7 @@ pub use paper::{Paper, PaperRecord, paper};
 pub struct Explanation {
     /// One for each set of ports that are configured alike.
     pub groups: Vec<Group>,
-    /// The parameters of the congestion control, if anybody is told anything.
+    /// The parameters of the congestion control, if there is one.
     pub congestion: Option<Group>,
     /// The flows that circle.
     pub loops: Vec<Loop>,

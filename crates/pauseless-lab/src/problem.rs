@@ -254,7 +254,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// More than this nobody reads.
+/// The most problems that are shown.
 const SHOWN_MAX: usize = 50;
 
 #[cfg(test)]

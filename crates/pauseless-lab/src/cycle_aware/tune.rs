@@ -4,7 +4,7 @@ use pauseless_core::derive::{self, Derivation};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::unit::Bytes;
 
-/// K: as long as a buffer on a cycle holds less than this, nobody is stopped or slowed down.
+/// K: as long as a buffer on a cycle holds less than this, no sender is stopped or slowed down.
 pub fn late(control: &FlowControl, derivation: &Derivation) -> Bytes {
     let mtu = derivation.latency.mtu;
     match control {

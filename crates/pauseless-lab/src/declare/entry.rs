@@ -21,7 +21,7 @@ pub struct Entry {
     pub key: Cow<'static, str>,
     /// The value behind it.
     pub node: Node,
-    /// Where the value was written; `None` for a value that nobody wrote.
+    /// The place at which the value was written; `None` for a value that a program set.
     pub place: Option<Place>,
 }
 
@@ -45,7 +45,7 @@ pub enum Node {
 /// One of several sections `[[key]]`.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Where it begins; `None` for one that nobody wrote.
+    /// The place at which it begins; `None` for one that a program made.
     pub place: Option<Place>,
     /// The keys of the section with their values.
     pub entries: Vec<Entry>,
@@ -66,12 +66,12 @@ pub trait Own: Any + fmt::Debug + Send + Sync {
 }
 
 impl Entry {
-    /// A value that nobody wrote.
+    /// A key that a program sets, without a place.
     pub fn new(key: &'static str, node: Node) -> Entry {
         Entry { key: key.into(), node, place: None }
     }
 
-    /// A word or another text that nobody wrote.
+    /// A key that a program sets to a word or another text, without a place.
     pub fn text(key: &'static str, text: &str) -> Entry {
         Entry::new(key, Node::Plain(text.to_string().show()))
     }

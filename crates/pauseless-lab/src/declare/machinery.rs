@@ -1,4 +1,4 @@
-//! What the expansion of [`section!`](crate::section) calls; nobody else needs it.
+//! The functions that the expansion of [`section!`](crate::section) calls.
 
 use super::describe::{Declared, Fallback, KeyInfo};
 use super::entry::{Entry, Written};

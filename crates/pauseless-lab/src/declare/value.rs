@@ -343,7 +343,7 @@ impl<T: FileValue> FileValue for Map<T> {
     }
 }
 
-/// A list without places, for a key that nobody wrote.
+/// A list without places, for a key that a program sets.
 pub fn list<T>(values: impl IntoIterator<Item = T>) -> List<T> {
     let place = Place::default();
     values.into_iter().map(|value| At { value, place: place.clone() }).collect()
@@ -359,7 +359,7 @@ pub struct Counted<T> {
 }
 
 impl<T> Counted<T> {
-    /// A list that nobody wrote.
+    /// A list without places, as a program sets it.
     pub fn of(values: impl IntoIterator<Item = T>) -> Counted<T> {
         let good = list(values);
         let count = good.len();

@@ -7,7 +7,7 @@ use super::{Group, Steps};
 use crate::scenario::Scenario;
 use crate::scenario::congestion::{Chosen, schemes};
 
-/// What end hosts and switches do about congestion; `None` if nobody is told anything.
+/// The parameters of hosts and switches for congestion control; `None` if there is none.
 pub(super) fn group(scenario: &Scenario) -> Option<Group> {
     let congestion = &scenario.config.congestion;
     if congestion.control == CongestionControl::None && congestion.ack_every == 0 {

@@ -1,4 +1,4 @@
-//! From the files that somebody passes to a fabric: each is recognised by its content.
+//! From the files of a command line to a fabric: each is recognised by its content.
 
 use std::path::PathBuf;
 

@@ -298,7 +298,7 @@ pub fn epoch(start: Instant) -> Duration {
     }
 }
 
-/// What a node says that nobody has ended for too long.
+/// The message of a node that runs on after its time, because it was not stopped.
 const TIME_IS_OVER: &str =
     "the clock of a node goes on for 200 days, which are over: it ends; start it again";
 

@@ -65,7 +65,7 @@ impl Scheme {
 }
 
 /// Below its first threshold a queue has room for this many frames, so that XON lies above zero
-/// and a packet that only passes through holds nobody back.
+/// and a packet that only passes through stops no sender.
 pub const ROOM_FRAMES: u64 = 3;
 
 /// The thresholds of one (ingress port, class).

@@ -70,7 +70,7 @@ impl Hops {
         self.places[node.index()]
     }
 
-    /// d, the most switches that a packet passes; 0 if nobody sends anything.
+    /// The largest number d of switches that a packet passes; 0 without traffic.
     pub fn longest(&self) -> u32 {
         let all = self.places.iter().fold(0, |all, places| all | places);
         u64::BITS - all.leading_zeros()

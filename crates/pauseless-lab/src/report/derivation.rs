@@ -17,7 +17,7 @@ pub struct ExplainDocument {
     pub scenario: String,
     /// One element per set of ports that are configured alike.
     pub groups: Vec<GroupRecord>,
-    /// The parameters of the congestion control; absent if nobody is told anything.
+    /// The parameters of the congestion control; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<CongestionRecord>,
     /// The flows that circle; absent if there is none.

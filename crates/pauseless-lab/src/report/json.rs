@@ -104,7 +104,7 @@ records! {
         expired_bytes: u64 = outcome.expired_bytes.get();
         /// Lost packets and bytes by cause.
         losses: LossesRecord = LossesRecord::new(&outcome.losses);
-        /// How many deadlocks there were: more than one only if somebody breaks them.
+        /// How many deadlocks there were: more than one only if something breaks them.
         deadlocks: u64 = outcome.episodes.len() as u64;
         /// All of them and how they ended; absent if there was none.
         #[serde(skip_serializing_if = "Vec::is_empty")]

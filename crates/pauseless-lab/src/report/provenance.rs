@@ -11,7 +11,7 @@ use super::summary::Section;
 use super::text::Table;
 use super::{Run, quantity};
 
-/// The trees of pauses, or `None` if there was none or nobody asked.
+/// The trees of pauses, or `None` if there was none or pauses were not recorded.
 pub fn section(run: &Run) -> Option<Section> {
     let provenance = run.outcome.provenance.as_ref()?;
     let largest = provenance.trees.first()?;

@@ -127,7 +127,7 @@ pub fn aftermath(run: &Run) -> Option<String> {
     Some(sentence)
 }
 
-/// What is said where nobody could see the state of all switches at one instant.
+/// The sentence about deadlocks of runs in which each node is a process and sees only itself.
 const UNSEEN: &str =
     "deadlock is not looked for with a process per node: what stands still is called starved";
 
@@ -247,7 +247,7 @@ pub(super) fn unfinished(run: &Run) -> Option<String> {
     is_lossy.then_some(sentence)
 }
 
-/// What was dropped on aim, which is no finding.
+/// The sentence about packets that expired: they were dropped on purpose, which is no finding.
 pub(super) fn expired(run: &Run) -> String {
     let flows = run.outcome.flows.iter().enumerate().filter(|(_, flow)| flow.expired > Bytes::ZERO);
     let flows = Vec::from_iter(flows.map(|(index, _)| FlowId(index as u32)));

@@ -42,7 +42,7 @@ records! {
         spelt: Option<&'static str> = Some(number.spelt).filter(|it| !it.is_empty());
         /// Whether a run may lack it because what it measures has not happened.
         may_be_missing: bool = number.may_be_missing;
-        /// When it is computed although nobody has asked: `asked`, `sampled`, `usually` or `always`.
+        /// When it is computed: only if `asked`, or in `sampled`, `usually` or `always`.
         kept: &'static str = kept(number);
         /// Where the document of a run has it; null if it has not.
         json: Option<String> = Some(number.json_path()).filter(|it| !it.is_empty());

@@ -50,7 +50,7 @@ pub struct Number {
     pub head: &'static str,
     /// Whether its values in the base unit are fractions and not whole numbers.
     pub is_real: bool,
-    /// When it is computed although nobody has asked for it.
+    /// When it is computed without being asked for.
     pub kept: Kept,
     /// Whether it takes long, so that it is computed only for those who ask.
     pub is_slow: bool,
@@ -60,7 +60,7 @@ pub struct Number {
     pub is_probed: bool,
     /// Of percentiles: how a fixed one is spelt, with `{}` for `p99`, such as `fct_{}_us`.
     pub spelt: &'static str,
-    /// Of percentiles: those that are computed although nobody has asked for them.
+    /// The percentiles that are computed without being asked for.
     pub kept_at: &'static [(&'static str, Kept)],
 }
 
@@ -210,7 +210,7 @@ named! {
     /// When a number is computed. Each of these includes those before it.
     #[derive(PartialOrd, Ord)]
     pub enum Kept {
-        /// When somebody asks for it by name.
+        /// Only when it is asked for by name.
         Asked = "asked",
         /// In every sample of `repro`, whose files list it.
         Sampled = "sampled",
@@ -255,7 +255,7 @@ impl Scope {
 }
 
 impl Number {
-    /// A number with this name, which nobody computes unless it is asked for.
+    /// A number with this name, which is computed only if it is asked for.
     const fn new(name: &'static str, unit: Unit, of: Of, says: &'static str) -> Number {
         Number {
             name,

@@ -105,7 +105,7 @@ impl Asked {
 /// Takes a number by its name.
 pub type Add<'a> = &'a mut dyn FnMut(String, f64);
 
-/// All numbers that nobody has to ask for, under their short names.
+/// The numbers that every sample has without being asked for, under their short names.
 fn usual(facts: &Facts<'_>, add: Add<'_>) {
     let run = facts.run;
     let (flows, ports) = (&run.outcome.flows, &facts.metrics.ports);

@@ -101,7 +101,7 @@ impl Written {
 }
 
 impl Written {
-    /// All that the flows send, and all that is told to their sources by their targets.
+    /// The packets of all flows, and the acknowledgements and notifications of their targets.
     pub(crate) fn demands(
         &self,
         plans: &[Plan],
@@ -115,7 +115,7 @@ impl Written {
         demands
     }
 
-    /// What the targets of the flows tell their sources, which is traffic as well.
+    /// The acknowledgements and notifications of the targets, which are traffic as well.
     fn answers(&self, plans: &[Plan], routing: &Routing, classes: &mut ClassMap) -> Vec<Demand> {
         if !self.congestion.are_targets_answering() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The section `[congestion_control]`: which scheme changes rates, and who is told what.
+//! The section `[congestion_control]`: the scheme that changes rates, and its acknowledgements.
 
 mod dcqcn;
 mod dctcp;
@@ -109,11 +109,11 @@ macro_rules! scheme {
 }
 use scheme;
 
-/// Nobody is told anything.
+/// The scheme without any congestion control.
 pub(crate) static NONE: Variant<Chosen> = Variant {
     name: "none",
     info: || Info {
-        about: "Only flow control holds anybody back.".to_string(),
+        about: "Only flow control slows flows down.".to_string(),
         keys: Vec::new(),
         variants: None,
     },
@@ -250,7 +250,7 @@ impl Written {
         self.is_ack_written = true;
     }
 
-    /// Whether anybody is told anything.
+    /// Whether there is a congestion control or any acknowledgement.
     pub(crate) fn is_answering(&self) -> bool {
         self.control != CongestionControl::None || self.ack_every > 0
     }
@@ -307,7 +307,7 @@ impl Written {
         self.is_answering() && self.feedback == FeedbackClass::Own
     }
 
-    /// The class in which the source of `plan` is told.
+    /// The class of acknowledgements and notifications for the source of `plan`.
     pub(crate) fn class(&self, switches: &Switches, plan: &Plan) -> Class {
         match self.feedback {
             FeedbackClass::Own => Class(switches.class_count),

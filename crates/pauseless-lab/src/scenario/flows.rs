@@ -38,7 +38,7 @@ pub(crate) struct Plan {
     pub target: NodeId,
     /// All nodes from source to target, if they were written.
     pub path: Option<Vec<Step>>,
-    /// The same from target to source, for what the source is told.
+    /// The path from target to source, for acknowledgements and notifications.
     pub return_path: Option<Vec<Step>>,
     /// The switches of a loop behind `path`, which then ends before it; empty for a flow that
     /// arrives.

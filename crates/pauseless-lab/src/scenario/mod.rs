@@ -92,7 +92,7 @@ pub struct Scenario {
     pub title: String,
     /// The configuration that the simulator runs.
     pub config: Config,
-    /// Bounds that the scenario violates on aim: do not trust the result before reading them.
+    /// Bounds that the scenario violates on purpose: do not trust the result before reading them.
     pub warnings: Vec<String>,
     /// The parameters of all ports, those that are alike together.
     pub port_groups: Vec<PortGroup>,

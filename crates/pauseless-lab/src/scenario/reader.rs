@@ -1,4 +1,4 @@
-//! Takes typed values out of a TOML table; what nobody has taken is an unknown key.
+//! Takes typed values out of a TOML table; a key that was not taken is unknown.
 
 mod item;
 mod place;
@@ -84,7 +84,7 @@ impl<'s> Section<'s> {
         Section::with(sink, place, entries)
     }
 
-    /// A section that a program filled in. Values that nobody wrote stand where the section does.
+    /// A section that a program filled in. Values without a place get that of the section.
     pub fn filled(sink: &'s Sink, place: Place, entries: &'s [Entry]) -> Section<'s> {
         let entries = entries.iter().map(|entry| {
             let inner = || place.inner(&entry.key);
@@ -212,7 +212,7 @@ impl<'s> Section<'s> {
         self.report(problem.help(format!("add a section [{key}]")));
     }
 
-    /// Reports every key that nobody asked for.
+    /// Reports every key that was not taken as unknown.
     pub fn finish(self) {
         for (key, Stored { place, key_span, .. }) in &self.entries {
             let place = place.beside(place.key.clone(), key_span.clone());

@@ -139,7 +139,7 @@ pub(crate) struct Routing {
 }
 
 impl Routing {
-    /// The group of what the source of the plan with this number is told.
+    /// The forwarding group of acknowledgements and notifications for the flow with this number.
     pub(crate) fn return_group(&self, number: usize, plan: &Plan) -> GroupId {
         let pinned = self.returns.get(&(number as u32)).copied();
         pinned.unwrap_or(self.routes.groups.of_host(plan.source))

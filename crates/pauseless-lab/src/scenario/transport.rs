@@ -215,7 +215,7 @@ impl Setting {
         self.transport
     }
 
-    /// Writes the section with nothing left out, unless nobody would notice.
+    /// Writes the section with nothing left out, unless all of it is the default.
     pub(crate) fn write(&self, file: &mut File) {
         if self.transport != Transport::default() {
             file.table(SECTION, &self.keys);

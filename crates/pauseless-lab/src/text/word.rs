@@ -191,7 +191,7 @@ enum Wrong {
     TooLarge,
 }
 
-/// `text` between backquotes, cut where nobody would read on.
+/// `text` between backquotes, cut to a length that fits a message.
 pub(crate) fn quoted(text: &str) -> String {
     const LENGTH_MAX: usize = 40;
     match text.char_indices().nth(LENGTH_MAX) {

@@ -1,4 +1,4 @@
-//! What htsim_roce is told on its command line, under the same names and in the same units.
+//! The options of htsim_roce, under the same names and in the same units as on its command line.
 
 use std::str::FromStr;
 

@@ -75,5 +75,5 @@ fn node(text: &str) -> Option<String> {
     })
 }
 
-/// More than this nobody reads.
+/// The most problems that are reported.
 const PROBLEMS_MAX: usize = 50;

@@ -147,7 +147,7 @@ impl Share<'_> {
         None
     }
 
-    /// Divides the memory of every switch; a warning if one is divided unsafely on aim.
+    /// Divides the memory of every switch; a warning if one is divided unsafely on purpose.
     pub(crate) fn divide(
         &self,
         topology: &Topology,

@@ -1,4 +1,4 @@
-//! Values that nobody has looked at yet, and what they can turn out to be.
+//! Values of a TOML file before their type is known, and the types that they can be taken as.
 
 use std::any::Any;
 use std::ops::{Range, RangeInclusive};
@@ -11,7 +11,7 @@ use crate::declare::{Node, Table as FilledTable};
 use crate::problem::Sink;
 use crate::scenario::unit::{self, Quantity};
 
-/// A value that nobody has looked at yet.
+/// A value of a TOML file whose type was not checked yet.
 #[derive(Debug)]
 pub struct Item<'s> {
     /// The place at which the value was written.

@@ -113,7 +113,7 @@ impl Listed {
         Some(())
     }
 
-    /// Holds rows that nobody has written as text against the same limits.
+    /// Holds rows that a program made, not a text, against the same limits.
     fn check(&self, limits: Limits<'_>) -> Option<()> {
         let before = limits.sink.count();
         for row in &self.rows.list {

@@ -44,7 +44,7 @@ pub struct Made {
 pub(crate) struct Way {
     /// The nodes from source to target.
     pub path: Option<Vec<Step>>,
-    /// All nodes from target to source, for what the source is told.
+    /// The nodes from target to source, for acknowledgements and notifications.
     pub return_path: Option<Vec<Step>>,
     /// The place at which the path was written.
     pub place: Arc<Place>,

@@ -244,5 +244,5 @@ fn name_of(element: &Spanned<DeValue<'_>>) -> Option<String> {
     }
 }
 
-/// More than this nobody reads.
+/// The most names that a message lists.
 const SHOWN_MAX: usize = 12;

@@ -40,11 +40,11 @@ pub(crate) struct Row {
     pub delay: Span,
     /// The nodes of its path, with commas between them.
     pub path: Option<Box<str>>,
-    /// The same for what its source is told.
+    /// The path from target to source, for acknowledgements and notifications.
     pub return_path: Option<Box<str>>,
 }
 
-/// More problems than this nobody reads.
+/// The most problems that are reported.
 const PROBLEMS_MAX: usize = 50;
 
 impl Rows {
