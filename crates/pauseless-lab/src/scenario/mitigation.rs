@@ -174,9 +174,7 @@ impl Setting {
             }
         }
         let limits = rates.into_iter();
-        let limits =
-            limits.map(|((node, port, class), rate)| RateLimit { node, port, class, rate });
-        limits.collect()
+        limits.map(|((node, port, class), rate)| RateLimit { node, port, class, rate }).collect()
     }
 
     /// A pause that lasts is said again and again; who restores in between restores too early.
