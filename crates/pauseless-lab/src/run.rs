@@ -107,7 +107,7 @@ impl Run {
         parallel::obstacle(&scenario.config)
     }
 
-    /// The same on so many threads, with the same results.
+    /// Runs `scenario` on so many threads, with the same results as on one.
     pub fn execute_on(
         threads: usize,
         scenario: impl Into<Arc<Scenario>>,
@@ -121,7 +121,8 @@ impl Run {
         Run { interrupted, ..Run::of(scenario, outcome, begin) }
     }
 
-    /// The same, with what passes `ports` in a capture file; also how many frames are in it.
+    /// Runs `scenario` with what passes `ports` in a capture file; also says how many frames are in
+    /// it.
     pub fn capture(
         scenario: Scenario,
         path: &Path,

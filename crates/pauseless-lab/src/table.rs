@@ -65,7 +65,7 @@ pub enum Cells {
     Notes(Vec<Option<String>>),
     /// Whole numbers of 64 bits, which doubles would round, such as seeds.
     Counts(Vec<u64>),
-    /// The same; `None` where nothing was measured.
+    /// Whole numbers of 64 bits; `None` where nothing was measured.
     Wholes(Vec<Option<u64>>),
 }
 

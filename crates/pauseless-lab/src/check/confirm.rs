@@ -291,5 +291,5 @@ fn cores() -> NonZero<usize> {
 /// The rates that are tried are so many parts of the highest.
 const PARTS: u64 = 1_000;
 
-/// So many halvings find one part among [`PARTS`].
+/// The number of halvings that find one part among [`PARTS`].
 const SEARCH_STEPS: usize = 10;

@@ -178,7 +178,7 @@ records! {
         count: usize = blame.hosts.len();
         /// The names of these end nodes.
         hosts: Vec<String> = names(fabric, &blame.hosts);
-        /// Those of them that are enough to leave out; null if that was not looked for.
+        /// The hosts of these that are enough to leave out; null if that was not looked for.
         needed: Option<Vec<String>> = blame.needed.as_ref().map(|needed| names(fabric, needed));
     }
 }

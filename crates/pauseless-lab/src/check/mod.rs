@@ -109,5 +109,5 @@ fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
     Some(!graph.is_cyclic())
 }
 
-/// More cycles than this nobody reads.
+/// The most cycles that are shown.
 const COMPONENTS_MAX: usize = 8;

@@ -16,7 +16,7 @@ pub trait Declared: Sized {
     /// Takes its keys out of `section`; what is wrong is reported there.
     fn read(section: &mut Section<'_>) -> Self;
 
-    /// The same as [`Declared::read`] where something is known before.
+    /// Reads the keys over values that are known before, as [`Declared::read`] does without.
     fn fill(&mut self, section: &mut Section<'_>) {
         *self = Self::read(section);
     }
@@ -186,7 +186,7 @@ impl Info {
             || variants.into_iter().any(|(_, info)| info.has(name))
     }
 
-    /// The same with the keys of `other` behind its own.
+    /// The description with the keys of `other` behind its own.
     pub fn with(mut self, other: Info) -> Info {
         self.keys.extend(other.keys);
         self
@@ -203,7 +203,7 @@ impl KeyInfo {
         KeyInfo { name, about, kind, fallback: Fallback::Absent, source: "" }
     }
 
-    /// The same, where it must be written.
+    /// The key, where it must be written.
     pub fn required(self) -> KeyInfo {
         KeyInfo { fallback: Fallback::Required(""), ..self }
     }

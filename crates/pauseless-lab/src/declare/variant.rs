@@ -190,8 +190,8 @@ impl<T: 'static> Registry<T> {
         outside.push(variant);
     }
 
-    /// Those that are built in, and behind them those of others. Panics if another crate has
-    /// registered a name that is built in.
+    /// The kinds that are built in, and behind them those of other crates. Panics if another crate
+    /// has registered a name that is built in.
     pub fn with(&self, inside: &[&'static Variant<T>]) -> Vec<&'static Variant<T>> {
         let outside = self.outside.read().unwrap_or_else(PoisonError::into_inner);
         for variant in outside.iter() {

@@ -46,7 +46,7 @@ named! {
         Balances = "balances",
         /// Some link does not, so that flow control fills the loop.
         Fills = "fills",
-        /// The same, but classes that count hops leave no cycle to fill.
+        /// Above the bound, too, but classes that count hops leave no cycle to fill.
         Drains = "drains",
     }
 }

@@ -14,13 +14,13 @@ pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {
     read_with(paths, Choices::default())
 }
 
-/// The same with choices about what the files do not say. The rule of routing counts only where
+/// Reads the files with choices about what they do not say. The rule of routing counts only where
 /// they have no routes.
 pub fn read_with(paths: &[PathBuf], choices: Choices) -> Result<Fabric, Problems> {
     from_sources(&Source::read_all(paths)?, choices)
 }
 
-/// The same for files that have been read already.
+/// Puts files together that have been read already.
 pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
     for Source { file, text } in sources {
         if ib::recognise(text).is_none() && import::ethernet::recognise(text).is_none() {

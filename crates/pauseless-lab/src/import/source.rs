@@ -28,7 +28,7 @@ impl Source {
         paths.iter().map(|path| Source::read(path)).collect()
     }
 
-    /// The same for what has at most `limit` bytes, packed and unpacked.
+    /// Reads a file of at most `limit` bytes, packed and unpacked.
     pub fn read_within(path: &Path, limit: u64) -> Result<Source, Problems> {
         let file = path.display().to_string();
         match load(path, limit) {
@@ -52,7 +52,7 @@ impl Source {
         }
     }
 
-    /// The same for what has been read already; messages call it `file`.
+    /// Takes bytes that have been read already; messages call them `file`.
     pub fn from_bytes(file: &str, bytes: Vec<u8>) -> Result<Source, Problems> {
         match unpack(bytes, FILE_MAX) {
             Ok(text) => Ok(Source { file: file.to_string(), text }),

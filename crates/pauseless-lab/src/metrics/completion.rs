@@ -19,9 +19,9 @@ pub struct Completion {
     pub flows_per_s: f64,
     /// The counts and times of all finite flows together.
     pub all: Group,
-    /// The same by size, without sizes that no flow has; empty if all are of one.
+    /// The flows of each size range, without ranges that no flow is in; empty if all are in one.
     pub by_size: Vec<(SizeRange, Group)>,
-    /// The same by traffic class; empty if all are of one.
+    /// The flows of each traffic class; empty if all are in one.
     pub by_class: Vec<(Class, Group)>,
 }
 
@@ -30,9 +30,9 @@ pub struct Completion {
 pub struct Group {
     /// Flows whose target has received everything.
     pub finished: usize,
-    /// Those that have started and not finished, also because they were stopped or lost a packet.
+    /// Flows that have started and not finished, also because they were stopped or lost a packet.
     pub unfinished: usize,
-    /// Those that have not started before the end of the run.
+    /// Flows that have not started before the end of the run.
     pub not_started: usize,
     /// Completion times of those that have finished, in picoseconds.
     pub fct: Option<Distribution<u64>>,

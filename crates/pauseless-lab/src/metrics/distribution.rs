@@ -10,7 +10,7 @@ pub struct Distribution<T> {
 }
 
 impl Distribution<u64> {
-    /// Of values in any order; `None` without any.
+    /// The distribution of values in any order; `None` without any.
     pub fn of(mut values: Vec<u64>) -> Option<Distribution<u64>> {
         values.sort_unstable();
         let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
@@ -19,7 +19,7 @@ impl Distribution<u64> {
 }
 
 impl Distribution<f64> {
-    /// Of values in any order; `None` without any.
+    /// The distribution of values in any order; `None` without any.
     pub fn of(mut values: Vec<f64>) -> Option<Distribution<f64>> {
         values.sort_unstable_by(f64::total_cmp);
         // In the order of size, so that the sum does not depend on the order of flows.
@@ -59,7 +59,7 @@ impl Percentile {
     /// The largest value of the sample.
     pub const MAX: Percentile = Percentile::permille(1_000);
 
-    /// Those with names, in the order in which documents have them.
+    /// The percentiles with names, in the order in which documents have them.
     pub const NAMED: [(&'static str, Percentile); 5] = [
         ("p50", Percentile::P50),
         ("p95", Percentile::P95),
@@ -68,7 +68,7 @@ impl Percentile {
         ("max", Percentile::MAX),
     ];
 
-    /// So many parts of a thousand, from 1 to 1000.
+    /// The percentile of this many parts of a thousand, from 1 to 1000.
     pub const fn permille(permille: u32) -> Percentile {
         assert!(0 < permille && permille <= 1_000, "above 0 and at most 1");
         Percentile { millionths: permille * 1_000 }
@@ -93,7 +93,7 @@ impl Percentile {
         }
     }
 
-    /// That of a name such as `p999`.
+    /// The percentile of a name such as `p999`.
     pub fn named(name: &str) -> Option<Percentile> {
         Percentile::NAMED.into_iter().find(|(it, _)| *it == name).map(|(_, percentile)| percentile)
     }

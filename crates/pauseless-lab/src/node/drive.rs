@@ -150,7 +150,7 @@ pub fn interfaces() -> Vec<String> {
     names
 }
 
-/// The same of a switch and of a host.
+/// Calls a method that switches and hosts both have.
 macro_rules! either {
     ($node:expr, $machine:ident => $what:expr) => {
         match $node {
@@ -304,7 +304,8 @@ const TIME_IS_OVER: &str =
 
 /// As many frames at a time as nodes take.
 const BURST: usize = 64;
-/// More than any ring holds; a sender that never stops must not keep us here.
+/// The most frames that are thrown away at the start: more than any ring holds, since a sender that
+/// never stops must not keep us here.
 const FORGOTTEN_MAX: usize = 128;
 /// The time between two pictures on the screen.
 const LOOK_EVERY: Duration = Duration::from_millis(250);

@@ -169,7 +169,7 @@ pub fn read(paths: &[PathBuf], terms: Terms<'_>) -> Result<Deployed, Problems> {
     judge(&Source::read_all(paths)?, terms)
 }
 
-/// The same for files that have been read already.
+/// Judges files that have been read already.
 pub fn judge(sources: &[Source], terms: Terms<'_>) -> Result<Deployed, Problems> {
     let (mut configs, mut tables) = (Vec::new(), Vec::new());
     for source in sources {

@@ -277,7 +277,7 @@ records! {
             (is_known && set.after_stall.is_finite()).then_some(set.after_stall);
         /// The least buffer of a switch with which the bound holds.
         least_bytes: Option<u64> = set.least.map(Bytes::get);
-        /// Of the queues on a cycle, the lowest.
+        /// The lowest thresholds of the queues on a cycle.
         on_cycle: Option<ThresholdRecord> = set.lowest(true).map(ThresholdRecord::new);
         /// The lowest thresholds of all other ports.
         other: Option<ThresholdRecord> = set.lowest(false).map(ThresholdRecord::new);

@@ -104,7 +104,7 @@ records! {
         headroom_equation_bytes: u64 = port.headroom.equation.get();
         /// The headroom of one class as proved here.
         headroom_bytes: u64 = port.headroom.bound.get();
-        /// The same by SONiC's form, if cells were given.
+        /// The headroom of one class by SONiC's form, if cells were given.
         #[serde(skip_serializing_if = "Option::is_none")]
         headroom_sonic_bytes: Option<u64> = port.sonic.map(Bytes::get);
         /// The terms that the headroom consists of.

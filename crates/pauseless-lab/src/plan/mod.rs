@@ -46,7 +46,7 @@ pub struct Request {
     pub mtu: Bytes,
     /// The buffer of every switch, all ports together.
     pub buffer: Bytes,
-    /// That of the switches with these names, in which `*` stands for any text; later ones win.
+    /// The buffer of switches with these names, in which `*` stands for any text; later ones win.
     pub buffers: Vec<(String, Bytes)>,
     /// How many lossless classes every port has; `None` for what the fabric says.
     pub classes: Option<u8>,
@@ -147,7 +147,7 @@ pub struct PortPlan {
     pub latency: Latency,
     /// What may arrive after a PAUSE, term by term.
     pub headroom: Headroom,
-    /// The same as SONiC reckons it, if cells were given.
+    /// The headroom as SONiC reckons it, if cells were given.
     pub sonic: Option<Bytes>,
 }
 

@@ -166,10 +166,10 @@ fn log_kb(size: Bytes) -> f64 {
     (size.get().max(1) as f64 / 1e3).log10()
 }
 
-/// Of fewer flows every one can be looked at.
+/// The fewest flows that make a figure; fewer can be looked at one by one.
 const FLOWS_MIN: usize = 20;
 
-/// More points than this do not show.
+/// The most points of a curve; more would not show.
 const POINTS_MAX: usize = 200;
 
 /// Into how many groups flows are cut by size, at most.

@@ -116,7 +116,7 @@ records! {
             outcome.trips.iter().map(|it| TripRecord::new(run, it)).collect();
         /// Control frames that told a sender to stop.
         pause_frames: u64 = outcome.pause_frames;
-        /// The same, one element for each class in use.
+        /// The pause frames of each class in use.
         pause_frames_by_class: Vec<u64> = by_class.to_vec();
         /// How often a GFC sender was held, which its mapping is made to avoid.
         gfc_holds: u64 = outcome.gfc_holds;

@@ -155,7 +155,7 @@ fn flow_names(run: &Run, flows: &[FlowId]) -> String {
 
 /// The most trees of pauses that a report shows.
 const TREES_MAX: usize = 10;
-/// So many links beside each other are shown.
+/// The most links beside each other that a report shows.
 const LINKS_MAX: usize = 20;
 /// The most flows that a report names.
 const FLOWS_MAX: usize = 8;

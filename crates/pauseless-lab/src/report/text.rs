@@ -325,7 +325,7 @@ impl Table {
 
 /// A longer table is a file, not a report.
 pub const ROWS_MAX: usize = 40;
-/// So many rows show what a longer table is like.
+/// The rows that are shown of a longer table.
 const ROWS_FEW: usize = 10;
 
 #[cfg(test)]

@@ -287,5 +287,5 @@ fn flow_list(run: &Run, flows: &[FlowId]) -> String {
     }
 }
 
-/// More names than this make no sentence.
+/// The most names in a sentence.
 const NAMES_MAX: usize = 8;

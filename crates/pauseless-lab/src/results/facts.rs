@@ -45,7 +45,7 @@ impl<'r> Facts<'r> {
         Facts { run, metrics: run.metrics(), groups: Vec::new(), shares: OnceCell::new() }
     }
 
-    /// The same with groups of flows: those from these hosts.
+    /// The facts with groups of flows: those from these hosts.
     pub fn with_groups(mut self, groups: Vec<(String, BTreeSet<NodeId>)>) -> Facts<'r> {
         self.groups = groups;
         self

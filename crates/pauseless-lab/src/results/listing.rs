@@ -78,8 +78,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Those that have this word in their name, their scope or their sentence; else which may have
-    /// been meant.
+    /// The entries that have this word in their name, their scope or their sentence; else which may
+    /// have been meant.
     pub fn of(word: &str) -> Result<Filter, String> {
         let filter = Filter { word: word.to_lowercase() };
         if filter.numbers().next().is_some() || filter.curves().next().is_some() {

@@ -58,7 +58,7 @@ pub struct Number {
     pub may_be_missing: bool,
     /// Whether a port has it only if a `[probe]` of the scenario looks at it.
     pub is_probed: bool,
-    /// Of percentiles: how a fixed one is spelt, with `{}` for `p99`, such as `fct_{}_us`.
+    /// How a fixed percentile is spelt, with `{}` for `p99`, such as `fct_{}_us`.
     pub spelt: &'static str,
     /// The percentiles that are computed without being asked for.
     pub kept_at: &'static [(&'static str, Kept)],
@@ -72,15 +72,15 @@ pub enum Of {
     Run(fn(&Facts<'_>) -> Option<Value>),
     /// A number of one traffic class.
     Class(fn(&Facts<'_>, Class) -> Option<Value>),
-    /// Of all links whose sending end is in one layer.
+    /// A number of all links whose sending end is in one layer.
     Layer(fn(&LayerUse) -> Option<Value>),
-    /// Of a port, in the direction in which it sends.
+    /// A number of a port, in the direction in which it sends.
     Port(fn(&PortUse) -> Option<Value>),
-    /// Of the ingress queues of a port, one for each class.
+    /// A number of the ingress queues of a port, one for each class.
     Queue(fn(&[&QueueOutcome]) -> Option<Value>),
     /// A number of one flow.
     Flow(fn(&FlowFacts<'_>) -> Option<Value>),
-    /// Of all finite flows, or of those of a size, a class or a group.
+    /// A number of all finite flows, or of those of a size, a class or a group.
     Flows(fn(&Group) -> Option<Value>),
     /// A percentile over the same.
     Percentile(fn(&Group, Percentile) -> Option<Value>),

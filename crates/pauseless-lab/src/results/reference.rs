@@ -110,7 +110,7 @@ impl Reference {
         Reference::with_groups(text, &[])
     }
 
-    /// The same where groups of flows have names.
+    /// Reads a reference where groups of flows have names.
     pub fn with_groups(text: &str, groups: &[&str]) -> Result<Reference, String> {
         let text = text.trim();
         let (head, inside) = match text.split_once('{') {

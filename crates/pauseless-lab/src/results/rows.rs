@@ -333,7 +333,7 @@ pub fn series(run: &Run) -> Option<Table> {
     Some(Table::new("series", columns))
 }
 
-/// The same as the document of a run has it.
+/// The recorded curves as the document of a run has them.
 pub fn recordings(run: &Run) -> Option<Object> {
     let series = &run.outcome.series;
     if series.times.is_empty() {

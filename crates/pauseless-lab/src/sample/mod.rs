@@ -199,9 +199,9 @@ fn us(span: Span) -> f64 {
     span.as_secs_f64() * 1e6
 }
 
-/// Of more flows, only those that are asked for have numbers of their own.
+/// The most flows of which every one has numbers of its own without being asked for.
 const FLOWS_MAX: usize = 64;
-/// Of more ports, only those that are asked for have numbers of their own.
+/// The most ports of which every one has numbers of its own without being asked for.
 const PORTS_MAX: usize = 256;
 /// More points of a distribution do not show.
 const QUANTILES: usize = 200;

@@ -22,7 +22,7 @@ pub(crate) fn read(source: &Source) -> Result<Fabric, Problems> {
     read_table(source, table)
 }
 
-/// The same for a text that has been parsed already.
+/// Reads the fabric of a text that has been parsed already.
 pub(crate) fn read_table(source: &Source, table: DeTable<'_>) -> Result<Fabric, Problems> {
     let sink = Sink::default();
     let root = Section::root(&sink, table);

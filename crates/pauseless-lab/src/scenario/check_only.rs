@@ -27,7 +27,7 @@ section! {
     }
 }
 
-/// The same, held against the fabric.
+/// The keys, held against the fabric.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckOnly {
     pub medium: Medium,

@@ -41,7 +41,7 @@ section! {
     pub(crate) struct HopKeys for Hops = Hops { count: 1, width: 1, beyond: Beyond::Drop }, {
         /// How many classes count hops; in a run `[switch]` must have as many.
         count: u8, within 1..=LANE_COUNT as u64, required "4, the number of classes";
-        /// So many switches hold a packet in each class.
+        /// The number of switches that hold a packet in each class.
         width: u8, within 1..=u64::from(Hops::WIDTH_MAX);
         /// What becomes of packets after the last class; they are dropped, or `"stay"` in it.
         last: Beyond, field beyond;
@@ -237,7 +237,7 @@ impl FileValue for NextClasses {
         }
     }
 
-    /// Of some that change, those behind them need not be written.
+    /// The classes as a list; behind the last that changes, nothing is written.
     fn show(&self) -> String {
         let changed = self.0.iter().zip(NextClasses::IDENTITY.0).rposition(|(a, b)| *a != b);
         let words = self.0[..changed.map_or(LANE_COUNT, |last| last + 1)].iter();

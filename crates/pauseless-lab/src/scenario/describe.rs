@@ -21,7 +21,7 @@ pub fn info() -> Info {
     }
 }
 
-/// The same for a fabric file, of which `check` and `plan` need the fabric only.
+/// The sections of a fabric file, of which `check` and `plan` need the fabric only.
 pub fn fabric_info() -> Info {
     let about = "A fabric: nodes, links, routes, classes, and which packets there are.";
     let optional = |key: KeyInfo| match key.fallback {

@@ -59,7 +59,7 @@ section! {
 section! {
     /// One queue of the cycle is emptied, and its packets are lost.
     pub(crate) struct Drain {
-        /// So long after the deadlock was found.
+        /// The time from finding the deadlock to emptying the queue.
         delay: Span, within TIMES, default Span::ZERO;
     }
 }

@@ -141,7 +141,7 @@ impl Scenario {
         Scenario::read_source(&Source::read_within(path, FILE_MAX)?, overrides)
     }
 
-    /// The same for a file that has been read, since a pipe can be read only once.
+    /// Reads a file whose text is known already, since a pipe can be read only once.
     pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
         import::refuse_simulators(&source.file, &source.text)?;
         parse_file(&source.file, &source.stem(), &source.text, overrides)
@@ -383,7 +383,7 @@ impl Written {
         classes.map(|classes| classes.resolve(topology, rule, sink)).unwrap_or(ClassMap::Same)
     }
 
-    /// The same for a run: the switches must have all classes that the flows can get into.
+    /// The classes of a run: the switches must have all that the flows can get into.
     fn run_classes(&self, fabric: &Fabric, plans: &[Plan], sink: &Sink) -> ClassMap {
         let mut map = self.class_map(&fabric.topology, self.routing.rule(), sink);
         if let Some(Classes { place, .. }) = &self.classes {

@@ -183,7 +183,7 @@ impl<'s> Section<'s> {
         self.take(key).map_or(Vec::new(), Item::tables)
     }
 
-    /// The same, where a single `[key]` is as good.
+    /// The sections `[[key]]`, or a single `[key]`.
     pub fn tables_or_one(&mut self, key: &'static str) -> Vec<Section<'s>> {
         self.take(key).map_or(Vec::new(), Item::tables_or_one)
     }

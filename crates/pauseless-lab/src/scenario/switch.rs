@@ -17,7 +17,7 @@ use crate::{section, words};
 pub(crate) const SECTION: &str = "switch";
 /// A switch counts the bytes between two of its ports in 32 bits.
 pub(crate) const BUFFERS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(4_000);
-/// More than any switch needs to act on a message, and no sum of them overflows.
+/// The time to act on a message; the longest is more than any switch needs, and no sum overflows.
 pub(crate) const PROCESSING: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 
 /// From nothing, which is beside the wire, to a full frame.

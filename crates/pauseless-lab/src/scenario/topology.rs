@@ -34,7 +34,7 @@ pub(crate) const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600)
 pub(crate) const DELAYS: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 /// Table entries, or pairs of ports, above which a run would not fit the memory of a workstation.
 const CELLS_MAX: u64 = 1 << 28;
-/// More hosts than any fabric has; each may need a row in every switch.
+/// The most hosts: more than any fabric has; each may need a row in every switch.
 const HOSTS_MAX: u64 = 1 << 18;
 
 section! {

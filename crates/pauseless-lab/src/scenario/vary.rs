@@ -41,7 +41,7 @@ impl Knob {
         Knob::find(&source, &source.stem(), key, Reach::Values)
     }
 
-    /// The same in `text`, which messages call `name`.
+    /// Finds `key` in `text`, which messages call `name`.
     pub fn parse(name: &str, text: &str, key: &str) -> Result<Knob, Problems> {
         let source = Source { file: name.to_string(), text: text.to_string() };
         Knob::find(&source, name, key, Reach::Values)

@@ -68,8 +68,8 @@ section! {
     pub(crate) struct SteadyKeys {
         /// Time is cut into windows of this length, to begin with.
         window: Span, within Span::ns(1)..=*TIMES.end(), derived "a 64th of `duration`";
-        /// So many in a row are held against each other. With fewer there is no trend, and with more
-        /// every one would have to be like every other for ever.
+        /// The number of windows in a row that are held against each other. With fewer there is no
+        /// trend, and with more every one would have to be like every other for ever.
         windows: u32, within 4..=64, default 8;
         /// How far each of them may be from their mean, as a share of it.
         tolerance: Permille, within 1..=1_000, default Permille(10);

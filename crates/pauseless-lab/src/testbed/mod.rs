@@ -131,7 +131,8 @@ pub trait Watch {
     /// The simulation is done, and real frames are next.
     fn begin(&mut self) {}
 
-    /// So far the simulation, and then the run on real frames, has come; whether it shall go on.
+    /// How far the simulation, and then the run on real frames, has come; the answer says whether
+    /// to go on.
     fn progress(&mut self, progress: Progress) -> ControlFlow<()>;
 
     /// This is how all nodes stand, a few times a second, where one thread has them all.

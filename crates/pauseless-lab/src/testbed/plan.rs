@@ -328,7 +328,7 @@ fn refusal_of_flows(
     }
 }
 
-/// More names than this tell nobody anything.
+/// The most names that a message lists.
 const NAMES_MAX: usize = 4;
 
 /// Whether a frame of a flow is too large or too small.

@@ -117,7 +117,7 @@ pub(super) fn measured_tau(wire: &WireFacts) -> String {
     wire.tau.map_or("not measured".to_string(), quantity::span)
 }
 
-/// More flows than this have no columns of their own.
+/// The most flows that have columns of their own.
 const FLOWS_MAX: usize = 4;
 
 /// What carried the frames, in a word.

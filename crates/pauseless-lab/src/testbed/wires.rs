@@ -129,5 +129,5 @@ pub fn interface(plan: &NodePlan, port: usize) -> String {
 /// IFNAMSIZ without the zero at the end.
 const NAME_MAX: usize = 15;
 
-/// More frames than a link sends in one tick, however late it is.
+/// The frames that a link in memory holds: more than one sends in one tick, however late it is.
 const MEMORY_DEPTH: usize = 4_096;

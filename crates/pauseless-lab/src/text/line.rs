@@ -97,7 +97,7 @@ impl<'t> Line<'t> {
         Words::within(self.text, self.here())
     }
 
-    /// The same without what stands behind a `mark`: a comment.
+    /// The line up to a `mark`, behind which a comment stands.
     pub(crate) fn before(&self, mark: u8) -> Line<'t> {
         let length = memchr(mark, self.rest().as_bytes());
         Line { end: length.map_or(self.end, |length| self.at + length), ..*self }
@@ -129,7 +129,7 @@ impl<'t> Line<'t> {
         if self.eat(literal) { Ok(()) } else { Err(self.unexpected(&format!("`{literal}`"))) }
     }
 
-    /// Nothing but blanks may be left.
+    /// Refuses anything but blanks behind what was read.
     pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
         if self.is_done() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }

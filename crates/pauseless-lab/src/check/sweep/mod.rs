@@ -355,5 +355,5 @@ fn link_name(fabric: &Fabric, link: LinkIndex) -> String {
     }
 }
 
-/// More than this nobody reads.
+/// The most findings that are kept.
 const WORST_MAX: usize = 12;

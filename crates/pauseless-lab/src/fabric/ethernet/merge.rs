@@ -67,7 +67,7 @@ fn fill<T: Clone>(known: &mut Option<T>, other: &Option<T>) {
     }
 }
 
-/// The same, but `false` if both have a value and they differ.
+/// Takes a value that is not known yet; `false` if both have one and they differ.
 fn agree<T: Clone + PartialEq>(known: &mut Option<T>, other: &Option<T>) -> bool {
     fill(known, other);
     other.is_none() || known == other

@@ -45,7 +45,7 @@ pub(super) struct WireEnd {
 
 /// What became of a cable.
 enum Laid {
-    /// Nobody has named it before.
+    /// The cable was not known before.
     New,
     /// It is known, most often from its other end.
     Known(usize),

@@ -318,6 +318,6 @@ impl Places {
 const SIZE_MAX: usize = 8 << 20;
 /// Containerlab needs six levels; groups of settings below a node may need a few more.
 const DEPTH_MAX: usize = 64;
-/// More entries than a file of the largest size has, a few times over.
+/// The most entries that lookups may pass: a few times more than a file of the largest size has.
 const WORK_MAX: usize = 20_000_000;
 const STRIDE: usize = 64;

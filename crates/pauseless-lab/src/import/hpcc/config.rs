@@ -226,7 +226,7 @@ impl<'t> Config<'t> {
         word.and_then(|word| sink.take(word.integer(0..=u64::from(u32::MAX)))).unwrap_or(default)
     }
 
-    /// The same for numbers that need more than 32 bits.
+    /// A whole number that may need more than 32 bits.
     pub(super) fn long(&self, key: &str, default: u64, sink: &Sink) -> u64 {
         self.word(key).and_then(|word| sink.take(word.integer(0..=u64::MAX))).unwrap_or(default)
     }

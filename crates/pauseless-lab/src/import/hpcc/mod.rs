@@ -112,7 +112,7 @@ pub fn read(path: &Path, compat: Compat) -> Result<Case, Problems> {
     read_source(&source, folder, compat)
 }
 
-/// The same for a configuration that has been read, and whose own folder is `folder`.
+/// Translates a configuration that has been read, and whose own folder is `folder`.
 pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Case, Problems> {
     let sink = Sink::default();
     let config = Config::parse(source.text.as_str().into(), &sink);
@@ -165,7 +165,7 @@ struct Reader<'r> {
     /// What is wrong with the configuration and with them.
     sink: &'r Sink,
     notes: Vec<String>,
-    /// Those that were read; the configuration comes before them all.
+    /// The files that were read; the configuration comes before them all.
     named: Vec<Source>,
     /// The paths of the files that were read.
     inputs: Vec<PathBuf>,

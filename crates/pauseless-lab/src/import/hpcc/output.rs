@@ -55,7 +55,7 @@ fn watch_of(monitor: &Monitor) -> QueueWatch {
     QueueWatch { first: instant(monitor.start), last: instant(monitor.end), interval: INTERVAL }
 }
 
-/// So many nanoseconds after the start, or as late as instants go.
+/// The instant this many nanoseconds after the start, or as late as instants go.
 pub(super) fn instant(nanoseconds: u64) -> Time {
     Time::from_ps(nanoseconds.saturating_mul(1_000))
 }

@@ -12,7 +12,7 @@ use crate::text::{Text, Word, Words};
 pub(super) struct Topology {
     /// By number, whether it is a switch.
     pub is_switch: Vec<bool>,
-    /// Those that carry something, in the order of the file.
+    /// The links that carry something, in the order of the file.
     pub links: Vec<Link>,
     /// All of them, also those that carry nothing.
     pub wired: Vec<Link>,
@@ -36,7 +36,7 @@ pub(super) struct Link {
 
 /// Addresses have 16 bits for the number of a node.
 const NODES_MAX: u64 = 65_536;
-/// More than any network of so many nodes has.
+/// The most links: more than any network of so many nodes has.
 const LINKS_MAX: u64 = 1 << 24;
 
 impl Topology {

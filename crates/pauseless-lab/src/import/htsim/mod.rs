@@ -62,7 +62,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Result<Case, Problems> {
     read_sources(&Source::read_all(files)?, options)
 }
 
-/// The same for files that have been read.
+/// Translates files that have been read.
 pub fn read_sources(sources: &[Source], options: &Options) -> Result<Case, Problems> {
     let mut found: [Option<&Source>; 3] = [None; 3];
     for source in sources {

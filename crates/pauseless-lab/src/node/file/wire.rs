@@ -116,7 +116,7 @@ pub fn parse_clock(text: &str) -> Result<Pace, String> {
     }
 }
 
-/// The same clock as [`parse_clock`] reads it.
+/// The clock as [`parse_clock`] reads it.
 pub fn write_clock(pace: Pace) -> String {
     match pace {
         Pace::Real => "real".to_string(),

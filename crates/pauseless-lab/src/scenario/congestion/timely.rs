@@ -34,7 +34,7 @@ section! {
         min_rtt: Span, within SPANS, derived "the longest of all controlled flows", source "as run";
         /// After so many negative differences in a row, steps are larger.
         hai_threshold: u32, within COUNTS, source "timely15 snippet";
-        /// So many times as large are the steps then.
+        /// The factor by which steps are larger then.
         hai_factor: f64, within 1.0..=1_000.0, source "timely15 snippet";
         /// The least rate; our choice.
         rate_min: Rate, within RATES_ANY, source "PROTOCOLS 6";

@@ -11,7 +11,7 @@ use crate::scenario::port_group::{Draft, PortGroup};
 use crate::section;
 
 section! {
-    /// Nobody is held back: whatever exceeds a buffer is lost.
+    /// No sender is held back: whatever exceeds a buffer is lost.
     pub(crate) struct Nothing {}
 }
 

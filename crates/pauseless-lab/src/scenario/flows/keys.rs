@@ -118,8 +118,8 @@ section! {
         /// (`[congestion_control]`).
         return_path: List<String>, within "a list of strings", derived "by `[routing]`";
         common: Common, keys inline;
-        /// So many like flows; they are called `NAME#1`, `NAME#2`.., or numbered as flows of the
-        /// same ends.
+        /// The number of flows like this; they are called `NAME#1`, `NAME#2`.., or numbered as
+        /// flows of the same ends.
         count: u64, within 1..=COUNT_MAX, default 1, written if_changed;
         /// Names of flows that must be finished before it starts; a `NAME` with a `count` is all of
         /// them. It starts no earlier than its `start`.

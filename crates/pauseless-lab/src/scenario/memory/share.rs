@@ -17,7 +17,7 @@ use crate::scenario::port_group::{PortGroup, violation_problem};
 use crate::scenario::reader::{At, Place};
 use crate::scenario::unit::Quantity;
 
-/// That of public code for ports of a NIC's speed.
+/// The factor alpha of public code for ports of a NIC's speed.
 const ALPHA: (u32, u32) = (1, 8);
 
 /// A memory on its way to be complete.

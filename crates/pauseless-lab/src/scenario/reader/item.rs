@@ -140,7 +140,7 @@ impl<'s> Item<'s> {
         list.into_iter().filter_map(Item::table).collect()
     }
 
-    /// The same, where a single `[key]` is as good.
+    /// The sections `[[key]]`, or a single `[key]`.
     pub fn tables_or_one(self) -> Vec<Section<'s>> {
         if self.is_table() {
             return self.table().into_iter().collect();

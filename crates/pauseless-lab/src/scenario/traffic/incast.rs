@@ -14,7 +14,7 @@ use crate::section;
 section! {
     /// Several sources send a flow each to one target, all at once.
     pub(super) struct Incast {
-        /// So many of the sources, drawn each time.
+        /// The number of sources, drawn each time.
         degree: u64, within 1..=1_000_000, derived "all `sources`";
         ends: Ends, keys inline;
         /// The time from one to the next.

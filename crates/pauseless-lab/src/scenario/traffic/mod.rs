@@ -87,8 +87,8 @@ pub(crate) trait TrafficKind: Any + fmt::Debug + Send + Sync {
 pub(crate) enum Naming {
     /// All names begin with that of the section.
     Section,
-    /// The same if the section has a name; otherwise they are called by their ends, as flows
-    /// without a name are.
+    /// If the section has a name, all names begin with it; otherwise flows are called by their
+    /// ends, as flows without a name are.
     EndsIfUnnamed,
     /// Some may have names of their own.
     Own,

@@ -71,7 +71,7 @@ words! {
     Arrivals { "independent" => Arrivals::Independent, "synchronous" => Arrivals::Synchronous }
 }
 
-/// So many different sources send to one target at once.
+/// The number of different sources that send to one target at once.
 //= pcn20 7.4
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FanIn {

@@ -77,7 +77,7 @@ pub(crate) struct Racks<'t> {
 }
 
 impl<'t> Racks<'t> {
-    /// Of `hosts`; partners are in another rack, if so wanted.
+    /// The racks of `hosts`; partners are in another rack, if so wanted.
     pub(super) fn new(topology: &'t Topology, hosts: &[NodeId], other_rack: bool) -> Racks<'t> {
         let mut hosts = Vec::from_iter(hosts.iter().map(|host| (rack(topology, *host), *host)));
         hosts.sort_unstable();

@@ -17,9 +17,9 @@ use crate::problem::Sink;
 
 /// Above this, neither a run nor its report fits the memory of a workstation.
 pub(super) const FLOWS_MAX: usize = 5_000_000;
-/// The same for what flows wait for.
+/// The most waits of flows for others; more do not fit the memory of a workstation.
 pub(super) const FOLLOWS_MAX: usize = 20_000_000;
-/// The same for the pairs of hosts that `check` looks at.
+/// The most pairs of hosts that `check` looks at.
 pub(super) const PAIRS_MAX: usize = 2_000_000;
 
 /// A flow that was made.
@@ -221,7 +221,7 @@ impl Scene<'_> {
         Batch { count, ..Batch::of(flows.collect()) }
     }
 
-    /// The same for all sources and their targets, unless they are too many.
+    /// One flow for every source and each of its targets, unless they are too many.
     pub(super) fn pairs_of(&self, cast: &Cast<'_>, sizes: RangeInclusive<Bytes>) -> Batch {
         let count = cast.sources.len() as f64 * cast.targets.len() as f64;
         let (size_min, size_max) = sizes.into_inner();

@@ -17,7 +17,7 @@ pub struct Amount {
 /// What an amount is a number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
-    /// Nothing: a plain whole number, such as a TTL.
+    /// A plain whole number, such as a TTL.
     Count,
     /// Billionths: a plain number with decimals.
     Billionth,
@@ -161,7 +161,7 @@ fn fraction(numerator: &str, denominator: &str) -> Result<Amount, String> {
     }
 }
 
-/// Of how many parts a number with decimals is a whole number.
+/// The number of parts that a number with decimals is counted in.
 const BILLION: u64 = 1_000_000_000;
 
 /// A decimal number times a power of ten, if that is a whole one.

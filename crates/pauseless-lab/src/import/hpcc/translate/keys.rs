@@ -26,9 +26,9 @@ pub(super) struct Settings {
     pub is_rate_bound: bool,
     /// The share of packets that every link loses.
     pub loss: f64,
-    /// The same of links whose lines say none.
+    /// The share of packets that links lose whose lines say nothing.
     pub usual_loss: f64,
-    /// Nothing is acknowledged before so many bytes.
+    /// The number of bytes before which nothing is acknowledged.
     pub ack_interval: u64,
     pub seed: u64,
     pub notes: Vec<String>,
