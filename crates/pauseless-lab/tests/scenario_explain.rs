@@ -256,7 +256,7 @@ fn congestion_controls() {
           delta             The step of additive increase                                                 10 Mbps       timely15 snippet
           min_rtt           The smallest round-trip time of the network, which gradients are measured in  30 us         as run
           hai_threshold     After so many negative differences in a row, steps are larger                 5             timely15 snippet
-          hai_factor        So many times as large are the steps then                                     5.0           timely15 snippet
+          hai_factor        The factor by which steps are larger then                                     5.0           timely15 snippet
           rate_min          The least rate                                                                10 Mbps       PROTOCOLS 6
           patched           The middle branch of CoNEXT 2016                                              false         timely15 snippet
           scale_with_speed  Whether steps grow with the speed of the link                                 true          timely15 snippet
