@@ -19,6 +19,8 @@ use pauseless_sim::config::{Flow, Reaction, Recovery, Watchdog, WireLoss};
 use pauseless_sim::progress::Progress;
 use pauseless_sim::{Config, port_config, switch_config};
 
+use crate::report::quantity;
+
 /// What a scenario does not say about real nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -315,16 +317,11 @@ fn refusal_of_flows(
     reason: &str,
 ) -> Option<String> {
     let refused = Vec::from_iter(config.flows.iter().filter(|flow| is_refused(flow)));
-    let names = refused.iter().take(NAMES_MAX);
-    let names = Vec::from_iter(names.map(|flow| flow.name.as_str())).join(", ");
+    let names = quantity::some(refused.iter().map(|flow| flow.name.as_str()), NAMES_MAX);
     match refused.len() {
         0 => None,
         1 => Some(format!("flow {names}: {reason}")),
-        count if count <= NAMES_MAX => Some(format!("flows {names}: {reason}")),
-        count => {
-            let more = count - NAMES_MAX;
-            Some(format!("flows {names} and {more} more: {reason}"))
-        }
+        _ => Some(format!("flows {names}: {reason}")),
     }
 }
 
