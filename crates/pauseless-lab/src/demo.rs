@@ -4,10 +4,9 @@
 //! The network is that of the GFC paper (Fig. 1, 9 and 10): three switches in a ring, three flows
 //! that each cross two of its links. Its sources stop before the end, so that one sees who drains.
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::thread;
+
+use rayon::prelude::*;
 
 use crate::report::html::Heading;
 use crate::report::text::mood_of_run;
@@ -26,26 +25,12 @@ pub fn scenarios(overrides: &Overrides) -> Result<Vec<Scenario>, Problems> {
 /// Runs `scenarios` on all cores and calls `done` after each; the runs are in the order of the
 /// scenarios whatever the order in which they ended.
 pub fn run(scenarios: Vec<Scenario>, done: impl Fn(&Run) + Sync) -> Vec<Run> {
-    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let count = scenarios.len();
-    let waiting = Mutex::new(scenarios.into_iter().enumerate());
-    let take = || waiting.lock().expect("no thread panics with the lock held").next();
-    let runs: Mutex<Vec<(usize, Run)>> = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..cores.min(count) {
-            scope.spawn(|| {
-                while let Some((index, scenario)) = take() {
-                    let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
-                    done(&run);
-                    let mut runs = runs.lock().expect("no thread panics with the lock held");
-                    runs.push((index, run));
-                }
-            });
-        }
+    let runs = scenarios.into_par_iter().map(|scenario| {
+        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        done(&run);
+        run
     });
-    let mut runs = runs.into_inner().expect("no thread panics with the lock held");
-    runs.sort_by_key(|(index, _)| *index);
-    runs.into_iter().map(|(_, run)| run).collect()
+    runs.collect()
 }
 
 /// The runs in one table, one line each.
@@ -53,8 +38,7 @@ pub fn table(runs: &[Run], paint: Paint) -> String {
     let mut table =
         Table::new("run verdict <F1 <F2 <F3 <largest-queue <lost <feedback after-the-sources-stop");
     for run in runs {
-        let flows = run.outcome.flows.iter();
-        let mut rates = flows.map(|flow| quantity::rate(flow.goodput_late_bps));
+        let mut rates = run.outcome.flows.iter().map(|flow| quantity::rate(flow.goodput_late_bps));
         let mut rate = || rates.next().unwrap_or_default();
         table.push(vec![
             run.scenario.name.clone(),
@@ -95,7 +79,6 @@ struct Variant {
 }
 
 impl Variant {
-    /// The scenario file.
     fn text(&self) -> String {
         RING.replace("{title}", self.title).replace("{flow_control}", self.flow_control)
     }

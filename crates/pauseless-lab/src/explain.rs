@@ -27,7 +27,7 @@ pub use paper::{Paper, PaperRecord, paper};
 pub struct Explanation {
     /// One for each set of ports that are configured alike.
     pub groups: Vec<Group>,
-    /// The parameters of the congestion control, if anybody is told anything.
+    /// The parameters of the congestion control, if there is one.
     pub congestion: Option<Group>,
     /// The flows that circle.
     pub loops: Vec<Loop>,
@@ -36,7 +36,7 @@ pub struct Explanation {
 /// The derivation for some ports, or the parameters of something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Which ports, or what.
+    /// The names of the ports, or what else the rows are about.
     pub title: String,
     /// The steps, in the order of derivation.
     pub rows: Vec<StepRecord>,
@@ -47,18 +47,17 @@ pub struct Group {
 /// A stage of buffer-based GFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StageRecord {
-    /// Its number.
+    /// The number of the stage; stage 0 is below all thresholds.
     pub stage: u16,
-    /// Where it begins.
+    /// The queue length at which the stage begins, in bytes.
     pub threshold_bytes: u64,
-    /// What the sender may send in it.
+    /// The rate at which the sender may send in this stage, in bits per second.
     pub rate_bps: u64,
 }
 
 /// The derivations behind `scenario`.
 pub fn explain(scenario: &Scenario) -> Explanation {
-    let groups = scenario.port_groups.iter();
-    let groups = groups.map(|group| {
+    let groups = scenario.port_groups.iter().map(|group| {
         let mut steps = Steps::default();
         steps.latency(group);
         match &group.memory {
@@ -79,7 +78,7 @@ pub fn explain(scenario: &Scenario) -> Explanation {
     }
 }
 
-/// Which ports a group is about.
+/// The heading of a group: its flow control and its ports.
 fn title(scenario: &Scenario, group: &PortGroup) -> String {
     const SHOWN: usize = 4;
     let config = &scenario.config;
@@ -108,8 +107,7 @@ fn stages(config: &gfc::BufferConfig, line: Rate) -> Vec<StageRecord> {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let groups = self.groups.iter().chain(&self.congestion);
-        for (index, group) in groups.enumerate() {
+        for (index, group) in self.groups.iter().chain(&self.congestion).enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }
@@ -122,8 +120,7 @@ impl fmt::Display for Explanation {
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.title)?;
-        let rows = self.rows.iter();
-        let cells = rows.map(|row| [&row.symbol, &row.formula, &row.value, row.source]);
+        let cells = self.rows.iter().map(|row| [&row.symbol, &row.formula, &row.value, row.source]);
         write_table(f, &cells.collect::<Vec<_>>())?;
         if self.stages.is_empty() {
             return Ok(());
@@ -145,8 +142,7 @@ pub(crate) fn write_table<S: AsRef<str>, const N: usize>(
     rows: &[[S; N]],
 ) -> fmt::Result {
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].as_ref().chars().count());
-        cells.max().unwrap_or(0)
+        rows.iter().map(|row| row[column].as_ref().chars().count()).max().unwrap_or(0)
     };
     let widths: [usize; N] = std::array::from_fn(width);
     for row in rows {

@@ -51,13 +51,12 @@ impl Document {
         "testbed": "what `testbed --json` prints", printed::<crate::testbed::json::TestbedDocument>;
     };
 
-    /// The one called `name`.
+    /// The document called `name`, if there is one.
     pub fn named(name: &str) -> Option<Document> {
-        let mut all = Document::ALL.iter();
-        all.find(|document| document.name == name).copied()
+        Document::ALL.iter().find(|document| document.name == name).copied()
     }
 
-    /// What `pauseless schema` calls it.
+    /// The name by which `pauseless schema` prints it.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -67,7 +66,7 @@ impl Document {
         self.about
     }
 
-    /// Its JSON Schema.
+    /// The JSON Schema of the document.
     pub fn schema(&self) -> Value {
         (self.schema)()
     }

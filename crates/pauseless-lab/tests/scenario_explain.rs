@@ -224,7 +224,7 @@ fn congestion_controls() {
           threshold            F, stages of fast recovery                                 5          802.1Q CN MIB
           rate_ai              R_AI, the step of active increase                          5 Mbps     802.1Q CN MIB
           rate_hai             R_HAI, the step of hyper-active increase                   50 Mbps    802.1Q CN MIB
-          rate_min             The least rate                                             5 Mbps     802.1Q CN MIB
+          rate_min             The least rate that a flow is ever limited to              5 Mbps     802.1Q CN MIB
           scale_with_speed     Whether rates grow with the speed of the link              false      802.1Q CN MIB
         congestion control dcqcn for 2 of 226 flows
           class             in which sources are told                                                           1           as run
@@ -243,7 +243,7 @@ fn congestion_controls() {
           threshold         F, stages of fast recovery                                                          5           dcqcn15 3.1
           rate_ai           R_AI, the step of additive increase                                                 40 Mbps     dcqcn15 3.1
           rate_hai          R_HAI, the step of hyper increase                                                   200 Mbps    public code
-          rate_min          The least rate                                                                      100 Mbps    public code
+          rate_min          The least rate that a flow is ever limited to                                       100 Mbps    public code
           clamp             When a CNP lowers the target rate, too                                              always      dcqcn15 3.1
           scale_with_speed  Whether rates and thresholds grow with the speed of the link                        true        dcqcn15 3.1
         congestion control timely for 2 of 226 flows
@@ -253,10 +253,10 @@ fn congestion_controls() {
           beta              The factor of a decrease                                                      0.8           timely15 snippet
           t_low             Below this round-trip time the rate grows                                     0 ps          timely15 snippet
           t_high            Above this round-trip time the rate falls                                     1 ms          timely15 snippet
-          delta             The additive step                                                             10 Mbps       timely15 snippet
+          delta             The step of additive increase                                                 10 Mbps       timely15 snippet
           min_rtt           The smallest round-trip time of the network, which gradients are measured in  30 us         as run
           hai_threshold     After so many negative differences in a row, steps are larger                 5             timely15 snippet
-          hai_factor        So many times as large are the steps then                                     5.0           timely15 snippet
+          hai_factor        The factor by which steps are larger then                                     5.0           timely15 snippet
           rate_min          The least rate                                                                10 Mbps       our choice
           patched           The middle branch of CoNEXT 2016                                              false         timely15 snippet
           scale_with_speed  Whether steps grow with the speed of the link                                 true          timely15 snippet
@@ -266,7 +266,7 @@ fn congestion_controls() {
           eta              How busy links are to be                                               0.95               hpcc19 5.1
           stage_max        maxStage, so many additive steps before a multiplicative one           5                  hpcc19 5.1
           rate_ai          W_AI over the base round-trip time                                     50 Mbps            hpcc19 5.1
-          rate_min         The least rate                                                         100 Mbps           public code
+          rate_min         The least rate that a flow is ever limited to                          100 Mbps           public code
           base_rtt         T, the round-trip time without queues                                  that of each flow  as run
           fast_react       Whether every acknowledgement changes the rate, or one per round trip  true               hpcc19 5.1
           per_hop          A rate for each hop, of which the lowest counts                        false              public code
@@ -279,7 +279,7 @@ fn congestion_controls() {
           g              g, the gain of alpha                                                           0.0625                                    rfc8257 4.2
           alpha_initial  alpha at the start                                                             1.0                                       rfc8257 4.2
           rate_ai        What the rate grows by per window without a cut                                one packet per round trip without queues  rfc8257 3.3
-          rate_min       The least rate                                                                 100 Mbps                                  public code
+          rate_min       The least rate that a flow is ever limited to                                  100 Mbps                                  public code
     "#]].assert_eq(&text);
 }
 

@@ -33,7 +33,7 @@ struct Shared {
     start: Duration,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
-    /// Whether somebody was told of it.
+    /// Whether the failure was reported already.
     is_told: bool,
 }
 
@@ -51,7 +51,7 @@ impl Capture {
         Ok(Capture { shared: Arc::new(Mutex::new(shared)) })
     }
 
-    /// Where it is.
+    /// The path of the file that frames are written to.
     pub fn path(&self) -> PathBuf {
         self.lock().path.clone()
     }
@@ -78,14 +78,15 @@ impl Capture {
     pub fn write(
         &self,
         time: Time,
-        (interface, direction): (u32, Direction),
-        frame: (&[u8], usize),
+        interface: u32,
+        direction: Direction,
+        bytes: &[u8],
+        length: usize,
     ) {
         let mut shared = self.lock();
         if shared.failure.is_some() {
             return;
         }
-        let (bytes, length) = frame;
         let since = Duration::from_nanos(time.as_ps() / 1_000);
         let packet = Packet { interface, stamp: shared.start + since, direction, bytes, length };
         // Whoever sends frames has no use for an error: it is kept for `finish`.

@@ -37,7 +37,7 @@ pub const VERSION: &str = env!("PAUSELESS_VERSION");
 pub struct Run {
     /// What was run; a testbed has two runs of one scenario.
     pub scenario: Arc<Scenario>,
-    /// What was found.
+    /// Everything that the simulator found and measured.
     pub outcome: Outcome,
     /// How long it took, in seconds: the only thing here that differs from one time to the next.
     pub wall_s: f64,
@@ -134,7 +134,7 @@ impl Run {
         parallel::obstacle(&scenario.config)
     }
 
-    /// The same on so many threads, with the same results.
+    /// Runs `scenario` on so many threads, with the same results as on one.
     pub fn execute_on(
         threads: usize,
         scenario: impl Into<Arc<Scenario>>,
@@ -148,7 +148,8 @@ impl Run {
         Run { interrupted, ..Run::of(scenario, outcome, begin) }
     }
 
-    /// The same, with what passes `ports` in a capture file; also how many frames are in it.
+    /// Runs `scenario` with what passes `ports` in a capture file; also says how many frames are in
+    /// it.
     pub fn capture(
         scenario: Scenario,
         path: &Path,
@@ -191,7 +192,7 @@ impl Run {
         Metrics::of(&self.scenario.config, &self.outcome)
     }
 
-    /// Nodes and links.
+    /// The nodes and links of the simulated network.
     pub fn topology(&self) -> &Topology {
         &self.scenario.config.topology
     }
@@ -248,8 +249,7 @@ impl Run {
 
     /// The most that any ingress queue of a switch has held.
     pub fn queue_max(&self) -> Bytes {
-        let maxima = self.outcome.queues.iter().map(|queue| queue.max);
-        maxima.max().unwrap_or(Bytes::ZERO)
+        self.outcome.queues.iter().map(|queue| queue.max).max().unwrap_or(Bytes::ZERO)
     }
 
     /// When the last flow was stopped by the scenario, if no flow went on to the end.
@@ -257,8 +257,7 @@ impl Run {
     pub fn sources_stopped(&self) -> Option<Time> {
         let flows = self.scenario.config.flows.iter().zip(&self.outcome.flows);
         let open = flows.filter(|(flow, outcome)| outcome.finish.is_none_or(|at| at > flow.stop));
-        let last = open.map(|(flow, _)| flow.stop).max();
-        last.filter(|stop| *stop < self.outcome.end)
+        open.map(|(flow, _)| flow.stop).max().filter(|stop| *stop < self.outcome.end)
     }
 
     /// Flows that get nothing at the end although they are neither finished nor stopped, other than
@@ -268,8 +267,7 @@ impl Run {
         let Some(deadlock) = deadlock.filter(|_| self.outcome.is_stuck()) else {
             return Vec::new();
         };
-        let flows = self.scenario.config.flows.iter();
-        let flows = flows.zip(&self.outcome.flows).enumerate();
+        let flows = self.scenario.config.flows.iter().zip(&self.outcome.flows).enumerate();
         let victims = flows.filter(|(index, (flow, outcome))| {
             // What expires on its way was not stopped.
             let is_open = outcome.finish.is_none() && outcome.expired == Bytes::ZERO;
@@ -281,19 +279,19 @@ impl Run {
     }
 }
 
-/// Somebody who takes along what a run says while it goes on, to write it down.
+/// A writer of files that takes what a run finds while it goes on.
 pub trait Scribe {
-    /// Why it can go wrong.
+    /// The error of a write that failed.
     type Error;
 
-    /// The instant at which they look next, at the latest.
+    /// The simulated time at which it must be called next, at the latest.
     fn next(&self) -> Time;
 
-    /// Looks, after each slice and once more when all is known.
+    /// Stores what is new, after each slice of the run and once more at its end.
     fn take(&mut self, simulator: &mut Parallel<'_>) -> Result<(), Self::Error>;
 }
 
-/// There is nothing to write down.
+/// A scribe that writes nothing, for runs of which only the outcome matters.
 struct Nobody;
 
 impl Scribe for Nobody {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub struct Table {
     /// The stem of its files, such as `series`.
     pub name: String,
-    /// Its columns, all of one length.
+    /// The columns of the table, all of one length.
     pub columns: Vec<Column>,
 }
 
@@ -19,7 +19,7 @@ pub struct Table {
 pub struct Column {
     /// Its name with the unit, such as `time_ms`.
     pub name: String,
-    /// What stands in it.
+    /// The values of the column, one per row.
     pub cells: Cells,
 }
 
@@ -57,13 +57,13 @@ impl Column {
 pub enum Cells {
     /// Numbers; `None` where nothing was measured.
     Numbers(Vec<Option<f64>>),
-    /// Names.
+    /// Texts that every row has, such as names.
     Texts(Vec<String>),
     /// Texts that are there only in some rows, such as messages.
     Notes(Vec<Option<String>>),
     /// Whole numbers of 64 bits, which doubles would round, such as seeds.
     Counts(Vec<u64>),
-    /// The same; `None` where nothing was measured.
+    /// Whole numbers of 64 bits; `None` where nothing was measured.
     Wholes(Vec<Option<u64>>),
 }
 
@@ -112,8 +112,7 @@ pub fn csv(table: &Table) -> String {
     let names = table.columns.iter().map(|column| quoted(&column.name));
     let mut text = names.collect::<Vec<_>>().join(",") + "\n";
     for row in 0..rows(table) {
-        let columns = table.columns.iter();
-        let cells = columns.map(|column| quoted(&column.cells.text(row)));
+        let cells = table.columns.iter().map(|column| quoted(&column.cells.text(row)));
         text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');
     }
@@ -220,8 +219,7 @@ mod tests {
             group(vec![None, note(""), note("größer")], vec![0, u64::MAX, 1 << 63]),
             group(vec![None, None, None], vec![1, 2, 3]),
         ];
-        let sheet = write::Sheet::new(Vec::new(), &groups[0], &[("tasks", "6")]);
-        let mut sheet = sheet.unwrap();
+        let mut sheet = write::Sheet::new(Vec::new(), &groups[0], &[("tasks", "6")]).unwrap();
         for group in &groups {
             sheet.add(group).unwrap();
         }

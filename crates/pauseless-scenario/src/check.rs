@@ -22,13 +22,12 @@ pub(crate) fn read(source: &Source) -> Result<Fabric, Problems> {
     read_table(source, table)
 }
 
-/// The same for a text that has been parsed already.
+/// Reads the fabric of a text that has been parsed already.
 pub(crate) fn read_table(source: &Source, table: DeTable<'_>) -> Result<Fabric, Problems> {
     let sink = Sink::default();
     let root = Section::root(&sink, table);
     let overrides = Overrides::default();
-    let how = (&overrides, Aim::Check, folder_of(&source.file));
-    let written = Written::read(root, &sink, how);
+    let written = Written::read(root, &sink, &overrides, Aim::Check, folder_of(&source.file));
     let fabric = written.into_fabric(&source.file, &sink);
     match fabric {
         Some(fabric) if sink.is_empty() => Ok(fabric),
@@ -50,8 +49,7 @@ impl Written {
         };
         let plans = planner.plans(&self.flows).plans;
         let packets = self.check_only.packets.as_ref();
-        let targets = packets.into_iter();
-        let targets = targets.flat_map(|packets| packets.value.targets());
+        let targets = packets.into_iter().flat_map(|packets| packets.value.targets());
         let targets = Vec::from_iter(targets.cloned());
         let rule = self.routing.rule();
         if rule.is_some() {
@@ -74,7 +72,7 @@ impl Written {
         }
         let (traffic, origin) = match (plans.is_empty(), rule) {
             (false, _) => {
-                let demands = self.demands((&plans, &routing), &mut classes);
+                let demands = self.demands(&plans, &routing, &mut classes);
                 (Traffic::Demands(demands), Origin::Flows)
             }
             (true, rule) => {
@@ -103,10 +101,11 @@ impl Written {
 }
 
 impl Written {
-    /// All that the flows send, and all that is told to their sources by their targets.
+    /// The packets of all flows, and the acknowledgements and notifications of their targets.
     pub(crate) fn demands(
         &self,
-        (plans, routing): (&[Plan], &Routing),
+        plans: &[Plan],
+        routing: &Routing,
         classes: &mut ClassMap,
     ) -> Vec<Demand> {
         let mut demands = demands(plans, routing);
@@ -116,7 +115,7 @@ impl Written {
         demands
     }
 
-    /// What the targets of the flows tell their sources, which is traffic as well.
+    /// The acknowledgements and notifications of the targets, which are traffic as well.
     fn answers(&self, plans: &[Plan], routing: &Routing, classes: &mut ClassMap) -> Vec<Demand> {
         if !self.congestion.are_targets_answering() {
             return Vec::new();
@@ -141,16 +140,13 @@ impl Written {
             };
             Demand { group: routing.return_group(number, plan), lane, source: plan.target }
         };
-        let plans = plans.iter().enumerate();
-        let controlled = plans.filter(|(_, plan)| plan.terms.is_controlled);
-        controlled.map(answer).collect()
+        plans.iter().enumerate().filter(|(_, plan)| plan.terms.is_controlled).map(answer).collect()
     }
 }
 
 /// What the flows send.
 fn demands(plans: &[Plan], routing: &Routing) -> Vec<Demand> {
-    let demands = plans.iter().zip(&routing.groups);
-    let demands = demands.filter_map(|(plan, group)| {
+    let demands = plans.iter().zip(&routing.groups).filter_map(|(plan, group)| {
         Some(Demand { group: (*group)?, lane: plan.terms.lane(), source: plan.source })
     });
     demands.collect()

@@ -25,7 +25,7 @@ section! {
     }
 }
 
-/// The same, held against the fabric.
+/// The keys, held against the fabric.
 #[derive(Clone, Debug)]
 pub struct CheckOnly {
     pub medium: Medium,
@@ -35,7 +35,6 @@ pub struct CheckOnly {
 }
 
 impl CheckOnly {
-    /// Reads them.
     pub(crate) fn read(
         root: &mut Section<'_>,
         fabric: Option<&BuiltTopology>,
@@ -60,20 +59,17 @@ impl CheckOnly {
     pub(crate) fn refuse_run(&self, sink: &Sink) {
         if let Some(packets) = &self.packets {
             let message = "a run takes classes from its flows";
-            let problem = packets.place.problem(message).expected("no [lanes]");
-            sink.push(problem.help(CHECK_READS));
+            sink.push(packets.place.problem(message).expected("no [lanes]").help(CHECK_READS));
         }
         if let Some(lossy) = self.lossy.first() {
             let message = "a run takes what is lossless from its flow control";
-            let problem = lossy.place.problem(message).expected("no [[lossy]]");
-            sink.push(problem.help(CHECK_READS));
+            sink.push(lossy.place.problem(message).expected("no [[lossy]]").help(CHECK_READS));
         }
     }
 
     /// The packets of a fabric; `None` where nothing is said of them.
     pub(crate) fn traffic(&self, fabric: &BuiltTopology, addresses: &Addresses) -> Option<Traffic> {
-        let packets = self.packets.as_ref()?;
-        Some(packets.value.resolve(&fabric.topology, addresses))
+        Some(self.packets.as_ref()?.value.resolve(&fabric.topology, addresses))
     }
 }
 

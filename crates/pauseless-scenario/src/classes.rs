@@ -38,7 +38,7 @@ section! {
     pub struct HopKeys for Hops = Hops { count: 1, width: 1, beyond: Beyond::Drop }, {
         /// How many classes count hops; in a run `[switch]` must have as many.
         count: u8, within 1..=LANE_COUNT as u64, required "4, the number of classes";
-        /// So many switches hold a packet in each class.
+        /// The number of switches that hold a packet in each class.
         width: u8, within 1..=u64::from(Hops::WIDTH_MAX);
         /// What becomes of packets after the last class; they are dropped, or `"stay"` in it.
         last: Beyond, field beyond;
@@ -108,9 +108,9 @@ pub(crate) fn info() -> Info {
 #[derive(Clone, Debug)]
 pub struct Classes {
     pub rule: ClassRule,
-    /// Where the kind was written.
+    /// The place at which the kind was written.
     pub kind: Place,
-    /// Where the section begins.
+    /// The place at which the section begins.
     pub place: Place,
 }
 
@@ -234,10 +234,9 @@ impl FileValue for NextClasses {
         }
     }
 
-    /// Of some that change, those behind them need not be written.
+    /// The classes as a list; behind the last that changes, nothing is written.
     fn show(&self) -> String {
-        let mut pairs = self.0.iter().zip(NextClasses::IDENTITY.0);
-        let changed = pairs.rposition(|(a, b)| *a != b);
+        let changed = self.0.iter().zip(NextClasses::IDENTITY.0).rposition(|(a, b)| *a != b);
         let words = self.0[..changed.map_or(LANE_COUNT, |last| last + 1)].iter();
         let words = words.map(|class| match *class {
             ClassTable::DROP => "\"drop\"".to_string(),
@@ -249,17 +248,18 @@ impl FileValue for NextClasses {
 
 /// Reports flows that can get into a class that the switches do not have.
 pub(crate) fn check_count(
-    (map, place): (&ClassMap, &Place),
+    map: &ClassMap,
+    place: &Place,
     plans: &[Plan],
-    (class_count, sink): (u8, &Sink),
+    class_count: u8,
+    sink: &Sink,
 ) {
     let lanes = BTreeSet::from_iter(plans.iter().map(|plan| plan.terms.lane()));
     let reach = |lane: &Lane| map.reachable(lane.label, lane.class);
     let reached = lanes.iter().fold(0, |reached, lane| reached | reach(lane));
     let needed = u16::BITS - reached.leading_zeros();
     if needed > u32::from(class_count) {
-        let message = format!("flows get into class {} by this", needed - 1);
-        let problem = place.problem(message);
+        let problem = place.problem(format!("flows get into class {} by this", needed - 1));
         let problem =
             problem.expected(format!("classes below {class_count}, as the switches have"));
         sink.push(if needed as usize <= Class::COUNT_MAX {
@@ -271,8 +271,7 @@ pub(crate) fn check_count(
     if let ClassMap::Hops(hops) = map
         && let Some(plan) = plans.iter().find(|plan| plan.terms.class >= hops.count)
     {
-        let message = format!("class {} counts no hops", plan.terms.class);
-        let problem = plan.place.problem(message);
+        let problem = plan.place.problem(format!("class {} counts no hops", plan.terms.class));
         sink.push(
             problem.expected(format!("a class below {}, which is classes.count", hops.count)),
         );
@@ -294,8 +293,7 @@ impl Passages<'_> {
         let Some((switch, ingress, egress)) = parts else {
             let message = format!("{:?} is no way through a switch", text.value);
             let problem = text.place.problem(message);
-            let expected = "SWITCH: FROM > TO, with * for all";
-            self.sink.push(problem.expected(expected));
+            self.sink.push(problem.expected("SWITCH: FROM > TO, with * for all"));
             return;
         };
         let switches = match switch {

@@ -1,4 +1,4 @@
-//! The section `[congestion_control]`.
+//! The section `[congestion_control]`: the scheme that changes rates, and its acknowledgements.
 
 mod dcqcn;
 mod dctcp;
@@ -47,12 +47,12 @@ pub struct Written {
     place: Place,
 }
 
-/// In which class sources are told.
+/// The class in which sources are told of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedbackClass {
     /// One of its own, above those of the switches.
     Own,
-    /// That of the data.
+    /// The class of the data itself.
     Data,
 }
 
@@ -76,7 +76,7 @@ section! {
 /// A congestion control that was chosen, with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Chosen {
-    /// What it is.
+    /// The congestion control with its parameters.
     pub control: CongestionControl,
     /// Whether TIMELY's smallest round-trip time is to be found in the fabric.
     pub is_min_rtt_open: bool,
@@ -109,11 +109,11 @@ macro_rules! scheme {
 }
 use scheme;
 
-/// Nobody is told anything.
+/// The scheme without any congestion control.
 pub static NONE: Variant<Chosen> = Variant {
     name: "none",
     info: || Info {
-        about: "Only flow control holds anybody back.".to_string(),
+        about: "Only flow control slows flows down.".to_string(),
         keys: Vec::new(),
         variants: None,
     },
@@ -131,12 +131,12 @@ impl Scheme {
         schemes().variants.into_iter().map(Scheme).collect()
     }
 
-    /// The one called `name`.
+    /// The congestion control called `name`, if there is one.
     pub fn named(name: &str) -> Option<Scheme> {
         schemes().named(name).map(Scheme)
     }
 
-    /// Its name in scenario files.
+    /// The name of the congestion control in scenario files.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
@@ -145,7 +145,7 @@ impl Scheme {
     fn defaults(self) -> Chosen {
         let sink = Sink::default();
         let chosen = (self.0.read)(&mut Section::empty(&sink));
-        chosen.expect("the defaults of a scheme are a scheme")
+        chosen.expect("no key of a congestion control is required")
     }
 }
 
@@ -155,7 +155,7 @@ impl fmt::Debug for Scheme {
     }
 }
 
-/// All congestion controls.
+/// The congestion controls that a scenario can choose, those of other crates included.
 pub fn schemes() -> Choice<Chosen> {
     Choice {
         key: "kind",
@@ -250,7 +250,7 @@ impl Written {
         self.is_ack_written = true;
     }
 
-    /// Whether anybody is told anything.
+    /// Whether there is a congestion control or any acknowledgement.
     pub(crate) fn is_answering(&self) -> bool {
         self.control != CongestionControl::None || self.ack_every > 0
     }
@@ -288,8 +288,7 @@ impl Written {
             let mut place = self.place.clone();
             place.key = format!("{SECTION}.feedback_class");
             let problem = place.problem("no class is left for what sources are told");
-            let help = "write feedback_class = \"data\", or switch.classes = 7";
-            root.report(problem.help(help));
+            root.report(problem.help("write feedback_class = \"data\", or switch.classes = 7"));
             return;
         }
         switches.has_feedback_class = true;
@@ -308,7 +307,7 @@ impl Written {
         self.is_answering() && self.feedback == FeedbackClass::Own
     }
 
-    /// The class in which the source of `plan` is told.
+    /// The class of acknowledgements and notifications for the source of `plan`.
     pub(crate) fn class(&self, switches: &Switches, plan: &Plan) -> Class {
         match self.feedback {
             FeedbackClass::Own => Class(switches.class_count),
@@ -316,7 +315,7 @@ impl Written {
         }
     }
 
-    /// As the simulator wants it.
+    /// The configuration that the simulator takes.
     pub(crate) fn resolved(&self) -> Congestion {
         Congestion { control: self.control, ack_every: self.ack_every }
     }
@@ -399,7 +398,7 @@ impl Answers<'_> {
             let Reaction::Controlled { window, round_trip, .. } = &mut flow.reaction else {
                 continue;
             };
-            let trip = trips.next().expect("every controlled flow has a way");
+            let trip = trips.next().expect("every controlled flow has a round-trip path");
             let is_largest = size == WordOr::Word(WindowRule::LargestBdp);
             *round_trip = longest.filter(|_| is_largest).unwrap_or(trip.whole);
             *window = match size {
@@ -445,8 +444,7 @@ impl Answers<'_> {
             _ => flow.target,
         };
         let [source, lost] = [flow.source, lost].map(|node| &topology.node(node).name);
-        let message = format!("there is no way back from {lost} to {source}");
-        let problem = plan.place.problem(message);
+        let problem = plan.place.problem(format!("there is no way back from {lost} to {source}"));
         let help = "what the source is told needs one; mend routing.tables";
         self.planner.sink.push(problem.help(help));
         None
@@ -504,6 +502,5 @@ impl Trip {
 /// Reports a lower end that was written without the upper one, and is above what that is then.
 fn refuse_alone(section: &Section<'_>, place: &Place, name: &str, value: String) {
     let problem = place.problem(format!("more than {name}, which is {value} if not written"));
-    let problem = problem.expected(format!("at most {value}"));
-    section.report(problem.help(format!("write {name}, too")));
+    section.report(problem.expected(format!("at most {value}")).help(format!("write {name}, too")));
 }

@@ -21,7 +21,7 @@ section! {
     pub struct Custom {
         /// The switches and hosts.
         node: Tables<Node>;
-        /// What joins them.
+        /// The links that join the nodes.
         link: Tables<Link>;
     }
 }
@@ -35,11 +35,11 @@ String::new()
 }, {
         /// The name by which everything else in the file calls it.
         name: String, required "\"S1\"";
-        /// What it is.
+        /// Whether the node is a switch or a host.
         kind: NodeKind, required "\"switch\" or kind = \"host\"";
         /// The height of a switch in a tree.
         layer: u8, within 1..=255, default 1, when |node| !node.is_host(), written if_changed;
-        /// What its own tools call it.
+        /// The name that the device's own tools have for it.
         description: String, derived "none";
         /// The GUID by which its own tools know it, such as `"0x0002c90300001234"`.
         guid: Guid, derived "none";
@@ -53,9 +53,9 @@ section! {
         between: Pair, required "[\"S1\", \"H1\"]";
         /// What the two devices call these ports, as in `["P12", "P3"]`; an empty name is none.
         ports: Pair, within "the names of the two ports", derived "none";
-        /// Its rate.
+        /// The rate of the link.
         rate: Rate, within RATES, derived "that of the topology";
-        /// Its propagation delay.
+        /// The propagation delay of the link.
         delay: Span, within DELAYS, derived "that of the topology";
     }
 }
@@ -184,8 +184,7 @@ impl<'a> Assembly<'a> {
         let name = node.name.given.as_ref();
         let (At { value: name, place }, kind) = name.zip(node.kind.copied())?;
         if self.nodes.contains_key(name.as_str()) {
-            let message = format!("two nodes are called {name:?}");
-            self.sink.push(place.problem(message));
+            self.sink.push(place.problem(format!("two nodes are called {name:?}")));
             return None;
         }
         let id = match kind {
@@ -207,8 +206,7 @@ impl<'a> Assembly<'a> {
         let first = self.end(a);
         let (first, second) = first.zip(self.end(b))?;
         if first.0 == second.0 {
-            let message = format!("a link joins {} to itself", a.value);
-            self.sink.push(place.problem(message));
+            self.sink.push(place.problem(format!("a link joins {} to itself", a.value)));
             return None;
         }
         let hosts = [first, second].map(|end| end.1 == NodeKind::Host);
@@ -253,8 +251,7 @@ impl<'a> Assembly<'a> {
                 && !self.port_names.insert((end, value))
             {
                 let problem = place.problem(format!("the device has another port {value:?}"));
-                let help = "each port of a device has a name of its own";
-                self.sink.push(problem.help(help));
+                self.sink.push(problem.help("each port of a device has a name of its own"));
                 is_good = false;
             }
             self.devices[end.index()].ports.push(text.to_string());
@@ -266,8 +263,7 @@ impl<'a> Assembly<'a> {
         if let Some((id, kind, _)) = self.nodes.get(name.value.as_str()) {
             return Some((*id, *kind));
         }
-        let message = format!("there is no node {:?}", name.value);
-        let problem = name.place.problem(message);
+        let problem = name.place.problem(format!("there is no node {:?}", name.value));
         let names = self.nodes.keys().copied();
         self.sink.push(problem.help(did_you_mean(&name.value, names)));
         None

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use pauseless_core::class_map::ClassMap;
-use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::switch::Discipline;
 use pauseless_fabric::dependency::{Buffer, Checker, Lossy, Network, Traffic};
 
@@ -24,7 +23,8 @@ impl Written {
         &self,
         fabric: &BuiltTopology,
         control: &mut Resolved,
-        (mut classes, margin): (ClassMap, f64),
+        mut classes: ClassMap,
+        margin: f64,
     ) -> Option<()> {
         let sink = Sink::default();
         let planner = Planner {
@@ -37,7 +37,7 @@ impl Written {
         let plans = planner.plans(&self.flows).plans;
         let builder = self.routing.builder(&fabric.topology, []);
         let routing = planner.route(builder, &plans)?;
-        let demands = self.demands((&plans, &routing), &mut classes);
+        let demands = self.demands(&plans, &routing, &mut classes);
         let network = Network {
             topology: &fabric.topology,
             routes: &routing.routes,
@@ -66,7 +66,9 @@ fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
     let groups = std::mem::take(&mut resolved.groups);
     let mut homes: BTreeMap<Buffer, usize> = BTreeMap::new();
     for (number, group) in groups.iter().enumerate() {
-        homes.extend(group.members.iter().map(|member| (buffer(*member), number)));
+        homes.extend(
+            group.members.iter().map(|&(node, port, class)| (Buffer { node, port, class }, number)),
+        );
     }
     let threshold = |buffer: Buffer| {
         let group = &groups[homes[&buffer]];
@@ -74,9 +76,10 @@ fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
     };
     let mut short = 0;
     for group in &groups {
-        for &member in &group.members {
+        for &(node, port, class) in &group.members {
+            let member = (node, port, class);
             let mut one = PortGroup { members: vec![member], ..group.clone() };
-            if let Some(Role::Feeding(joints)) = roles.roles.get(&buffer(member)) {
+            if let Some(Role::Feeding(joints)) = roles.roles.get(&Buffer { node, port, class }) {
                 let room = roles.room(joints, margin, threshold);
                 let tuned = tune(&group.ingress.control, &group.derivation, room);
                 one.ingress.control = tuned.control;
@@ -99,15 +102,10 @@ fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
     resolved.warnings.extend(warnings(&roles, short));
 }
 
-fn buffer((node, port, class): (NodeId, PortId, Class)) -> Buffer {
-    Buffer { node, port, class }
-}
-
 /// What the argument for these thresholds does not cover.
 fn warnings(roles: &Roles, short: usize) -> Vec<String> {
     let mut warnings = Vec::new();
-    let open = roles.components.iter().filter(|it| !it.is_covered());
-    let open = open.count();
+    let open = roles.components.iter().filter(|it| !it.is_covered()).count();
     if open > 0 {
         warnings.push(format!(
             "cycle_aware: {open} of {} groups of cycles share ports or have routing loops, so that the \

@@ -14,15 +14,14 @@ use pauseless_text::declare::{Declared, Fallback, Info, KeyInfo, Kind};
 /// Every key and section of a scenario file, in the order of the documents.
 pub fn info() -> Info {
     let about = "A scenario: a fabric, its switches, its flows, and what to record.";
-    let checked = CheckKeys::keys().into_iter();
-    let plain = checked.filter(|key| !key.kind.is_section());
+    let plain = CheckKeys::keys().into_iter().filter(|key| !key.kind.is_section());
     Info {
         keys: General::keys().into_iter().chain(plain).chain(sections()).collect(),
         ..Info::without_keys(about)
     }
 }
 
-/// The same for a fabric file, of which `check` and `plan` need the fabric only.
+/// The sections of a fabric file, of which `check` and `plan` need the fabric only.
 pub fn fabric_info() -> Info {
     let about = "A fabric: nodes, links, routes, classes, and which packets there are.";
     let optional = |key: KeyInfo| match key.fallback {

@@ -14,7 +14,7 @@ use pauseless_text::source::Source;
 /// from, which is where whatever is wrong with it is shown.
 #[derive(Clone, Debug)]
 pub struct ScenarioFile {
-    /// What the printed file begins with.
+    /// The comment that the printed file begins with.
     comment: &'static str,
     entries: Vec<Entry>,
     /// The files that its values were taken from, the main one first.
@@ -64,7 +64,7 @@ impl ScenarioFile {
     pub fn build(&self, name: &str, overrides: &Overrides) -> Result<Scenario, Problems> {
         let sink = Sink::default();
         let root = Section::filled(&sink, Place::default(), &self.entries);
-        let written = Sections::read(root, &sink, (overrides, Aim::Run, Path::new("")));
+        let written = Sections::read(root, &sink, overrides, Aim::Run, Path::new(""));
         match written.resolve(name, &sink) {
             Some(scenario) if sink.is_empty() => Ok(scenario),
             _ => Err(Problems::of_sources(self.sources.to_vec(), sink.into_list())),

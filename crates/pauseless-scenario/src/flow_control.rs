@@ -42,7 +42,7 @@ pub use scheme::{Scheme, scheme_of};
 pub const SECTION: &str = "flow_control";
 /// The name of the sections in it for some ports.
 const AT: &str = "at";
-/// How often messages may be sent.
+/// The time between two messages.
 const PERIODS: RangeInclusive<Span> = Span::ps(1)..=Span::s(1);
 
 section! {
@@ -70,7 +70,7 @@ section! {
         /// Port names, in which `*` stands for any text: `["S*:H*", "A3:C1"]`; a pattern that names
         /// no port is an error.
         ports: LongList<String>, within "a list of strings", required "[\"S1:H1\"]";
-        /// Only these classes.
+        /// The classes that the values are for.
         classes: List<ClassNumber>, derived "all";
         /// The physical buffer there.
         buffer: Bytes, within BUFFERS, derived "`switch.buffer`";
@@ -101,7 +101,6 @@ struct PortSetting {
 }
 
 impl Setting {
-    /// Reads `[flow_control]`.
     pub(crate) fn read(root: &mut Section<'_>, switches: &Switches) -> Option<Setting> {
         let is_written = root.has(SECTION);
         let Some(mut section) = root.table(SECTION) else {
@@ -110,8 +109,7 @@ impl Setting {
             }
             return None;
         };
-        let schemes = schemes();
-        let kind = schemes.take(&mut section)?;
+        let kind = schemes().take(&mut section)?;
         let common = Common::read(&mut section);
         let scheme = (kind.value.read)(&mut section)?;
         let cycle = if scheme.has_thresholds() {
@@ -154,8 +152,7 @@ impl Setting {
                 section.report(kind.place.problem(message).help(help));
             }
         }
-        let mut ports = self.others.iter().flat_map(PortSetting::ports);
-        if let Some(port) = ports.next() {
+        if let Some(port) = self.others.iter().flat_map(PortSetting::ports).next() {
             let problem = port.place.problem("the shared memory decides when to pause");
             section.report(problem.help("use [[switch.memory.at]] instead"));
         }

@@ -38,7 +38,7 @@ pub struct Plan {
     pub target: NodeId,
     /// All nodes from source to target, if they were written.
     pub path: Option<Vec<Step>>,
-    /// The same from target to source, for what the source is told.
+    /// The path from target to source, for acknowledgements and notifications.
     pub return_path: Option<Vec<Step>>,
     /// The switches of a loop behind `path`, which then ends before it; empty for a flow that
     /// arrives.
@@ -53,7 +53,7 @@ pub struct Plan {
     pub is_made: bool,
     /// Whether it starts at its start, and not up to the start jitter later.
     pub is_exact: bool,
-    /// What it waits for.
+    /// The flows that must end before this one starts.
     pub waits: Option<Arc<Waits>>,
 }
 
@@ -69,7 +69,7 @@ pub struct Terms {
     /// What its packets carry all the way; their class if nothing was written.
     pub label: Option<u8>,
     pub ttl: Option<u8>,
-    /// When it is silent by itself.
+    /// The times at which the flow sends and is silent.
     pub duty: Duty,
     /// Whether it obeys `[congestion_control]`.
     pub is_controlled: bool,
@@ -105,8 +105,7 @@ impl Flows {
             timing
         });
         let is_flow_written = root.has(FLOW);
-        let sections = root.tables(FLOW).into_iter();
-        let flows = sections.map(|mut section| {
+        let flows = root.tables(FLOW).into_iter().map(|mut section| {
             let mut flow = Flow::read(&mut section);
             flow.complete(limits);
             section.finish();
@@ -163,9 +162,9 @@ impl<'p> Ways<'p> {
     }
 }
 
-/// All flows.
+/// The flows of a scenario, and which of them wait for others.
 pub struct Planned {
-    /// In order of name.
+    /// The flows in the order of their names.
     pub plans: Vec<Plan>,
     /// Which of them wait for which, in order.
     pub follows: Vec<Follow>,
@@ -179,7 +178,6 @@ struct Unnamed<'w> {
     common: &'w Common,
 }
 
-/// Flows by name.
 type Named = BTreeMap<String, Plan>;
 /// The names of the flows that a name with a `count` stands for.
 type Copies = BTreeMap<String, Vec<String>>;
@@ -197,8 +195,7 @@ impl Planner<'_> {
         if let Some(stop) = written.timing.sources_stop.copied() {
             let late = flows.iter().map(|flow| &flow.plan);
             for plan in late.filter(|plan| plan.terms.start >= stop) {
-                let message = "the flow starts when all sources have stopped";
-                let problem = plan.place.problem(message);
+                let problem = plan.place.problem("the flow starts when all sources have stopped");
                 self.sink.push(problem.expected(format!("a start before {}", stop.exact())));
             }
         }
@@ -230,8 +227,7 @@ impl Planner<'_> {
         for pair in plans.windows(2).filter(|pair| pair[0].name == pair[1].name) {
             let written = pair.iter().find(|plan| !plan.is_made).unwrap_or(&pair[0]);
             let message = format!("[[traffic]] makes a flow {:?}, too", written.name);
-            let problem = written.place.problem(message);
-            self.sink.push(problem.help("give one of them another name"));
+            self.sink.push(written.place.problem(message).help("give one of them another name"));
         }
         let mut follows = self.follows(&plans, copies);
         follows.extend(made.follows.iter().map(|link| Follow {
@@ -252,8 +248,7 @@ impl Planner<'_> {
         let steps = |key: &Key<List<String>>| {
             let steps = key.get()?.iter().map(|written| self.step(written));
             // All of them are read before one that is wrong ends it, so that all are reported.
-            let steps = Vec::from_iter(steps);
-            Some(steps.into_iter().collect::<Option<Vec<Step>>>())
+            Some(Vec::from_iter(steps).into_iter().collect::<Option<Vec<Step>>>())
         };
         let path = steps(&flow.path);
         let round = steps(&flow.round);

@@ -24,8 +24,7 @@ const ADDRESSES_MAX: usize = 128;
 impl HostSpan {
     /// Reads a text such as `H5..H9@2`, or reports.
     pub fn read(topology: &Topology, sink: &Sink, text: &At<String>) -> Option<HostSpan> {
-        let parsed = parse(topology, text);
-        parsed.map_err(|problem| sink.push(*problem)).ok()
+        parse(topology, text).map_err(|problem| sink.push(*problem)).ok()
     }
 
     /// Reads a list of such texts. What is wrong is reported and left out.
@@ -77,8 +76,7 @@ fn parse(topology: &Topology, text: &At<String>) -> Result<HostSpan, Box<Problem
         Some((names, number)) => match number.parse() {
             Ok(number) if (1..=ADDRESSES_MAX).contains(&number) => (names, number),
             _ => {
-                let message = format!("{number:?} is no number of an address");
-                let problem = text.place.problem(message);
+                let problem = text.place.problem(format!("{number:?} is no number of an address"));
                 let expected = format!("a whole number from 1 to {ADDRESSES_MAX} behind the @");
                 return Err(Box::new(problem.expected(expected)));
             }
@@ -88,8 +86,7 @@ fn parse(topology: &Topology, text: &At<String>) -> Result<HostSpan, Box<Problem
         return Ok(HostSpan { first: place, last: place, address });
     }
     let splits = (0..names.len()).filter(|at| names[*at..].starts_with(".."));
-    let splits = splits.map(|at| (&names[..at], &names[at + 2..]));
-    let mut splits = splits.peekable();
+    let mut splits = splits.map(|at| (&names[..at], &names[at + 2..])).peekable();
     let Some(&(left, right)) = splits.peek() else {
         return Err(Box::new(not_a_host(topology, text, names)));
     };
@@ -97,8 +94,7 @@ fn parse(topology: &Topology, text: &At<String>) -> Result<HostSpan, Box<Problem
     match found {
         Some((first, last)) if first <= last => Ok(HostSpan { first, last, address }),
         Some(_) => {
-            let message = format!("{left} comes after {right} in the topology");
-            let problem = text.place.problem(message);
+            let problem = text.place.problem(format!("{left} comes after {right} in the topology"));
             Err(Box::new(problem.help(format!("write {right}..{left}"))))
         }
         None => {
@@ -113,12 +109,10 @@ fn parse(topology: &Topology, text: &At<String>) -> Result<HostSpan, Box<Problem
 
 fn not_a_host(topology: &Topology, text: &At<String>, name: &str) -> Problem {
     if topology.node_named(name).is_some() {
-        let problem = text.place.problem(format!("{name} is a switch"));
-        return problem.expected("a host");
+        return text.place.problem(format!("{name} is a switch")).expected("a host");
     }
     let problem = text.place.problem(format!("there is no host {name:?}"));
-    let hosts = topology.hosts().iter();
-    let names = hosts.map(|host| topology.node(*host).name.as_str());
+    let names = topology.hosts().iter().map(|host| topology.node(*host).name.as_str());
     problem.help(did_you_mean(name, names))
 }
 
@@ -126,10 +120,7 @@ fn not_a_host(topology: &Topology, text: &At<String>, name: &str) -> Problem {
 pub(crate) fn find_switch(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
     let problem = match topology.node_named(&name.value) {
         Some(node) if !topology.is_host(node) => return Some(node),
-        Some(_) => {
-            let problem = name.place.problem(format!("{} is a host", name.value));
-            problem.expected("a switch")
-        }
+        Some(_) => name.place.problem(format!("{} is a host", name.value)).expected("a switch"),
         None => {
             let message = format!("there is no switch {:?}", name.value);
             let switches = topology.switches().iter();

@@ -35,7 +35,7 @@ section! {
         /// Names of ports at which packets arrive, in which `*` stands for any text; as in
         /// `["S1:S2", "S*:H*"]`.
         ports: LongList<String>, within "a list of strings", required "[\"S1:S2\"]";
-        /// Only these classes.
+        /// The classes whose buffers drop.
         classes: List<u8>, within 0..=LANE_COUNT as u64 - 1, derived "all";
     }
 }
@@ -75,12 +75,11 @@ impl FileValue for LaneText {
     }
 }
 
-/// What hosts send.
 #[derive(Clone, Debug)]
 pub(crate) enum Packets {
     /// Every host to every other, in each of these.
     All(Vec<Lane>),
-    /// These alone.
+    /// The packets of these pairs alone.
     Pairs(Vec<Pair>),
 }
 
@@ -111,15 +110,13 @@ impl Lanes {
         let mut by_source: BTreeMap<NodeId, BTreeMap<Lane, Vec<Address>>> = BTreeMap::new();
         for demand in demands {
             let lanes = by_source.entry(demand.source).or_default();
-            let targets = lanes.entry(demand.lane).or_default();
-            targets.push(addresses[&demand.group]);
+            lanes.entry(demand.lane).or_default().push(addresses[&demand.group]);
         }
         let pairs = by_source.into_iter().map(|(source, lanes)| {
             let lanes = lanes.into_iter().map(|(lane, mut targets)| {
                 targets.sort_unstable();
                 targets.dedup();
-                let hosts = spans(targets).into_iter();
-                let hosts = hosts.flat_map(|span| span.write(topology));
+                let hosts = spans(targets).into_iter().flat_map(|span| span.write(topology));
                 (At::of(write_lane(lane)), hosts.collect())
             });
             let name = topology.node(source).name.clone();
@@ -230,8 +227,7 @@ fn parse_lane(text: &At<String>, sink: &Sink) -> Option<Lane> {
     let found = match text.value.split_once('/') {
         None => number(&text.value).map(|class| lane(class, class)),
         Some((label, class)) => {
-            let both = number(label).zip(number(class));
-            both.map(|(label, class)| lane(label, class))
+            number(label).zip(number(class)).map(|(label, class)| lane(label, class))
         }
     };
     if found.is_none() {

@@ -91,9 +91,9 @@ pub struct Scenario {
     pub name: String,
     /// One line that says what it shows.
     pub title: String,
-    /// What the simulator runs.
+    /// The configuration that the simulator runs.
     pub config: Config,
-    /// Bounds that the scenario violates on aim: do not trust the result before reading them.
+    /// Bounds that the scenario violates on purpose: do not trust the result before reading them.
     pub warnings: Vec<String>,
     /// The parameters of all ports, those that are alike together.
     pub port_groups: Vec<PortGroup>,
@@ -105,17 +105,18 @@ pub struct Scenario {
 /// What the command line says instead of the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Overrides {
-    /// Instead of `seed`.
+    /// The seed, instead of `seed`.
     pub seed: Option<u64>,
-    /// Instead of `duration`.
+    /// The simulated time, instead of `duration`.
     pub duration: Option<Span>,
-    /// Instead of `switch.discipline`.
+    /// How packets wait in switches, instead of `switch.discipline`.
     pub discipline: Option<Discipline>,
-    /// Instead of `congestion_control.kind`, with that scheme's defaults.
+    /// The congestion control, instead of `congestion_control.kind`, with the defaults of that
+    /// scheme.
     pub congestion: Option<congestion::Scheme>,
-    /// Instead of `verdict.stop_on`.
+    /// The findings that end the run, instead of `verdict.stop_on`.
     pub stop_on: Option<StopOn>,
-    /// Instead of `flow_control.cycle_aware`.
+    /// Whether thresholds follow cycles, instead of `flow_control.cycle_aware`.
     pub cycle_aware: Option<bool>,
     /// Record where pauses come from, whatever `provenance.record` says.
     pub provenance: bool,
@@ -141,15 +142,15 @@ impl Scenario {
         Scenario::read_source(&Source::read_within(path, FILE_MAX)?, overrides)
     }
 
-    /// The same for a file that has been read, since a pipe can be read only once.
+    /// Reads a file whose text is known already, since a pipe can be read only once.
     pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
         foreign::refuse(&source.file, &source.text)?;
-        parse_file(&source.file, &source.stem(), (&source.text, overrides))
+        parse_file(&source.file, &source.stem(), &source.text, overrides)
     }
 
     /// Reads `text`, which messages call `name`.
     pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, Problems> {
-        parse_file(name, name, (text, overrides))
+        parse_file(name, name, text, overrides)
     }
 
     /// The same scenario as a file in which nothing is left out, to be written next to results.
@@ -158,8 +159,12 @@ impl Scenario {
     }
 }
 
-pub fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<Scenario, Problems> {
-    let (text, overrides) = input;
+pub fn parse_file(
+    file: &str,
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Scenario, Problems> {
     let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
     if text.len() as u64 > FILE_MAX {
         let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
@@ -168,8 +173,7 @@ pub fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<S
     let table = parse_table(text).map_err(refuse)?;
     let sink = Sink::default();
     let root = Section::root(&sink, table);
-    let how = (overrides, Aim::Run, folder_of(file));
-    let written = Written::read(root, &sink, how);
+    let written = Written::read(root, &sink, overrides, Aim::Run, folder_of(file));
     written.check_only.refuse_run(&sink);
     match written.resolve(name, &sink) {
         Some(scenario) if sink.is_empty() => Ok(scenario),
@@ -201,7 +205,7 @@ struct Parts {
     general: General,
     /// The generator and its links; `None` for a custom fabric.
     shape: Option<(Arc<dyn Shape>, LinkSpecs)>,
-    /// Before the failures.
+    /// The topology before the failures.
     healthy: Topology,
     failed: Failures,
     routing: Rules,
@@ -217,7 +221,7 @@ struct Parts {
     probe: Option<Probe>,
 }
 
-/// By what a run forwards.
+/// The routes of a run: a rule, or tables.
 #[derive(Debug)]
 enum Rules {
     Rule(Routing),
@@ -290,8 +294,13 @@ struct Written {
 }
 
 impl Written {
-    fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim, &Path)) -> Written {
-        let (overrides, aim, folder) = how;
+    fn read(
+        mut root: Section<'_>,
+        sink: &Sink,
+        overrides: &Overrides,
+        aim: Aim,
+        folder: &Path,
+    ) -> Written {
         let general = General::read_from(&mut root, overrides, aim);
         let network = Network::read(&mut root);
         let fabric = network.and_then(|network| network.resolve(aim, sink));
@@ -372,15 +381,14 @@ impl Written {
     /// How classes change from hop to hop.
     fn class_map(&self, topology: &Topology, rule: Option<Routing>, sink: &Sink) -> ClassMap {
         let classes = self.classes.as_ref();
-        let map = classes.map(|classes| classes.resolve(topology, rule, sink));
-        map.unwrap_or(ClassMap::Same)
+        classes.map(|classes| classes.resolve(topology, rule, sink)).unwrap_or(ClassMap::Same)
     }
 
-    /// The same for a run: the switches must have all classes that the flows can get into.
+    /// The classes of a run: the switches must have all that the flows can get into.
     fn run_classes(&self, fabric: &BuiltTopology, plans: &[Plan], sink: &Sink) -> ClassMap {
         let mut map = self.class_map(&fabric.topology, self.routing.rule(), sink);
         if let Some(Classes { place, .. }) = &self.classes {
-            classes::check_count((&map, place), plans, (self.switches.class_count, sink));
+            classes::check_count(&map, place, plans, self.switches.class_count, sink);
         }
         if self.switches.has_feedback_class {
             map.keep(Class(self.switches.class_count));
@@ -401,7 +409,7 @@ impl Written {
         self.mitigation.resolve(topology, &control.table, sink)
     }
 
-    /// What wires lose by themselves.
+    /// The losses of wires by themselves, as the simulator takes them.
     fn wire_loss(&self, fabric: &BuiltTopology, sink: &Sink) -> WireLoss {
         let share = self.flows.timing.wire_loss.value;
         wire_loss::resolve(share, &self.wire_losses, &fabric.topology, sink)
@@ -432,16 +440,15 @@ impl Written {
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);
         let receivers = observe::receivers(&fabric, &self.receivers, sink);
-        let run = (duration, &plans[..]);
         let probes = self.probe.as_ref();
-        let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, run));
+        let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, duration, &plans));
         let routing = planner.route(self.routing.builder(&fabric.topology, []), &plans)?;
         if !sink.is_empty() {
             return None;
         }
         let mut control = control?;
         if let Some(margin) = self.cycle_margin() {
-            self.apply_cycle_aware(&fabric, &mut control, (classes.clone(), margin))?;
+            self.apply_cycle_aware(&fabric, &mut control, classes.clone(), margin)?;
         }
         let mut flows = routing.flows(&plans, &self.flows.timing, seed)?;
         let mut answers = congestion::Answers {
@@ -574,8 +581,7 @@ impl Scenario {
             late.map(|flow| format!("flow {}: it starts after the end of the run", flow.name));
         let traffic = parts.traffic.iter();
         let traffic = traffic.filter_map(|traffic| traffic.warning(&config.flows));
-        let warnings = observe::provenance_warning(config).into_iter();
-        let warnings = warnings.chain(late).chain(traffic);
+        let warnings = observe::provenance_warning(config).into_iter().chain(late).chain(traffic);
         self.warnings.extend(warnings.chain(lifetime::warnings(config)));
     }
 }

@@ -6,7 +6,7 @@ use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::Config;
 pub use pauseless_sim::config::Flow;
 
-/// More flows than this are not looked at, and fewer warnings are enough.
+/// The most flows that are looked at: their warnings are enough.
 const FLOWS_MAX: usize = 10_000;
 const WARNINGS_MAX: usize = 4;
 

@@ -35,7 +35,7 @@ pub enum Kind {
     Partitions,
 }
 
-/// Who shares headroom.
+/// Which queues share one pool of headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pool {
     Class,
@@ -99,7 +99,7 @@ section! {
     pub struct LanePorts {
         /// Port names, in which `*` stands for any text.
         ports: List<String>, within "a list of strings", required "[\"S1:H1\"]";
-        /// Only these classes.
+        /// The classes that the values are for.
         classes: List<ClassNumber>, derived "all";
     }
 }
@@ -107,9 +107,9 @@ section! {
 /// `[switch.memory]` as it was written.
 #[derive(Clone, Debug)]
 pub enum Memory {
-    /// Every port has its own.
+    /// Every port has a buffer of its own.
     Private,
-    /// All ports have it together.
+    /// All ports of a switch share one memory.
     Shared(Box<SharedMemory>),
     /// It is to be shared, but how is written wrongly, which was reported.
     Refused,
@@ -247,9 +247,7 @@ impl SharedMemory {
     /// The section with nothing left out, if ports share their memory as `groups` say; `None` where
     /// none does.
     pub(crate) fn resolved(&self, groups: &[PortGroup], topology: &Topology) -> Option<Memory> {
-        let groups = groups.iter();
-        let groups = groups.filter_map(|group| Some((group, group.memory?)));
-        let groups = Vec::from_iter(groups);
+        let groups = Vec::from_iter(groups.iter().filter_map(|group| Some((group, group.memory?))));
         let (base, lane) = groups.iter().max_by_key(|(group, _)| group.members.len())?;
         let is_lossless = base.ingress.control != FlowControl::None;
         let kind = self.lane.kind;
@@ -277,8 +275,7 @@ impl SharedMemory {
 
 impl Written for SharedMemory {
     fn entries(&self) -> Vec<Entry> {
-        let others = self.others.iter();
-        let others = others.map(|other| Table::of(&(&other.at, &other.lane)));
+        let others = self.others.iter().map(|other| Table::of(&(&other.at, &other.lane)));
         let at = Entry::new(AT, Node::Tables(others.collect()));
         let mut entries = (&self.whole, &self.lane).entries();
         entries.push(at);
@@ -323,8 +320,7 @@ impl Lane {
     }
 
     fn limit(&self) -> Option<Limit> {
-        let alpha = self.alpha.copied().map(Limit::Alpha);
-        alpha.or(self.threshold.copied().map(Limit::Static))
+        self.alpha.copied().map(Limit::Alpha).or(self.threshold.copied().map(Limit::Static))
     }
 
     /// This lane, with what `base` says where nothing is written here.

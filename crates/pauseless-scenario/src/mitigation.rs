@@ -24,7 +24,7 @@ use pauseless_text::unit::Quantity;
 pub const WATCHDOG: &str = "watchdog";
 pub(crate) const RECOVERY: &str = "recovery";
 pub(crate) const RATE_LIMIT: &str = "rate_limit";
-/// SONiC's default.
+/// The default detection time of SONiC.
 const DETECTION: Span = Span::ms(200);
 /// A storm takes some time, and no sum of these overflows.
 const STORMS: RangeInclusive<Span> = Span::ns(1)..=*TIMES.end();
@@ -57,7 +57,7 @@ section! {
 section! {
     /// One queue of the cycle is emptied, and its packets are lost.
     pub struct Drain {
-        /// So long after the deadlock was found.
+        /// The time from finding the deadlock to emptying the queue.
         delay: Span, within TIMES, default Span::ZERO;
     }
 }
@@ -162,8 +162,7 @@ impl Setting {
                 if rate.value > line {
                     let name = topology.port_name(node, port);
                     let message = format!("faster than {name}, which has {}", line.exact());
-                    let problem = rate.place.problem(message);
-                    sink.push(problem.expected("at most the rate of the link"));
+                    sink.push(rate.place.problem(message).expected("at most the rate of the link"));
                     break;
                 }
                 let all = (0..class_count as u8).map(Class);
@@ -173,17 +172,14 @@ impl Setting {
             }
         }
         let limits = rates.into_iter();
-        let limits =
-            limits.map(|((node, port, class), rate)| RateLimit { node, port, class, rate });
-        limits.collect()
+        limits.map(|((node, port, class), rate)| RateLimit { node, port, class, rate }).collect()
     }
 
     /// A pause that lasts is said again and again; who restores in between restores too early.
     pub(crate) fn warning(&self, topology: &Topology, ingress: &IngressTable) -> Option<String> {
         let watchdog = self.watchdog.as_ref()?;
         let restoration = watchdog.value.restoration;
-        let switches = topology.switches().iter();
-        let ports = switches.flat_map(|switch| {
+        let ports = topology.switches().iter().flat_map(|switch| {
             let ports = (0..).zip(topology.ports(*switch));
             ports.map(|(number, port)| ((*switch, PortId(number)), port))
         });
@@ -210,7 +206,6 @@ impl Setting {
     }
 }
 
-/// Reads `[watchdog]`.
 pub fn read_watchdog(mut section: Section<'_>) -> At<watchdog::Config> {
     let mut value = USUAL;
     let keys = WatchdogKeys::fill(&mut section, &mut value);
@@ -241,8 +236,7 @@ pub(crate) fn write(file: &mut File, topology: &Topology, mitigation: &Mitigatio
     let mut alike: BTreeMap<(Class, Rate), Vec<String>> = BTreeMap::new();
     for limit in &mitigation.limits {
         let name = topology.port_name(limit.node, limit.port);
-        let ports = alike.entry((limit.class, limit.rate)).or_default();
-        ports.push(name);
+        alike.entry((limit.class, limit.rate)).or_default().push(name);
     }
     for ((class, rate), ports) in alike {
         let limit = Limit {

@@ -34,7 +34,7 @@ pub(crate) const PROVENANCE: &str = "provenance";
 section! {
     /// A host that does not take every packet at once.
     pub struct ReceiverKeys {
-        /// Which host; one `[[receiver]]` for each.
+        /// The name of the host; one `[[receiver]]` for each.
         host: String, within "the name of a host", required "\"H1\"";
         /// The pace at which it takes packets out of its buffer.
         rate: Rate, within Rate::bps(1)..=*RATES.end(), derived "this or `steps`";
@@ -106,10 +106,8 @@ impl FileValue for Step {
 }
 
 impl ReceiverKeys {
-    /// Reads every `[[receiver]]`.
     pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<ReceiverKeys> {
-        let sections = root.tables(RECEIVER).into_iter();
-        let receivers = sections.map(|mut section| {
+        let receivers = root.tables(RECEIVER).into_iter().map(|mut section| {
             let keys = ReceiverKeys::read(&mut section);
             keys.check(&section);
             section.finish();
@@ -158,11 +156,9 @@ impl ReceiverKeys {
     }
 }
 
-/// Writes every `[[receiver]]`.
 pub(crate) fn write_receivers(file: &mut File, config: &Config) {
     for receiver in &config.receivers {
-        let steps = receiver.steps.iter();
-        let steps = steps.map(|(time, rate)| Step {
+        let steps = receiver.steps.iter().map(|(time, rate)| Step {
             time: time.saturating_since(Time::ZERO),
             rate: rate.map_or(WordOr::Word(Stop), WordOr::Value),
         });
@@ -203,7 +199,7 @@ pub(crate) fn receivers(
 /// Which flows are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProbedFlows {
-    /// All or none.
+    /// Every flow, or none at all.
     All(bool),
     /// Names, in which `*` stands for any text.
     Named(List<String>),
@@ -275,7 +271,6 @@ impl ProbedFlows {
 }
 
 impl Probe {
-    /// Reads `[probe]`.
     pub(crate) fn read_from(root: &mut Section<'_>) -> Option<Probe> {
         let mut section = root.table(PROBE)?;
         let keys = Probe::read(&mut section);
@@ -297,8 +292,13 @@ impl Probe {
     }
 
     /// What to record of the flows of `plans` during `duration`.
-    pub(crate) fn probes(&self, topology: &Topology, sink: &Sink, run: (Span, &[Plan])) -> Probes {
-        let (duration, plans) = run;
+    pub(crate) fn probes(
+        &self,
+        topology: &Topology,
+        sink: &Sink,
+        duration: Span,
+        plans: &[Plan],
+    ) -> Probes {
         let flows = self.flows.value.resolve(plans, sink);
         let ports = match self.ports.get() {
             Some(patterns) => pattern::ports(topology, patterns, sink),
@@ -315,8 +315,7 @@ impl Probe {
         let columns = 4 * ports.len() as u64 + flows.len() as u64 + 1;
         let values = samples.saturating_mul(columns);
         if values > VALUES_MAX {
-            let message = format!("{values} numbers would be recorded");
-            let problem = place.problem(message);
+            let problem = place.problem(format!("{values} numbers would be recorded"));
             let help = "choose a coarser resolution, fewer ports or fewer flows";
             sink.push(problem.expected(format!("at most {VALUES_MAX}")).help(help));
         }
@@ -326,8 +325,7 @@ impl Probe {
 
 /// The switch ports that face hosts.
 fn host_ports(topology: &Topology) -> Vec<(NodeId, PortId)> {
-    let hosts = topology.hosts().iter();
-    let ports = hosts.flat_map(|host| topology.ports(*host));
+    let ports = topology.hosts().iter().flat_map(|host| topology.ports(*host));
     let mut ports: Vec<_> = ports.map(|port| (port.peer, port.peer_port)).collect();
     ports.sort_unstable();
     ports
@@ -353,13 +351,11 @@ pub(crate) fn write_provenance(file: &mut File, is_tracing: bool) {
 /// What is said where there are no pauses to look for.
 pub(crate) fn provenance_warning(config: &Config) -> Option<String> {
     let classes = (0..config.ingress.class_count()).map(|class| Class(class as u8));
-    let switches = config.topology.switches().iter();
-    let mut controls = switches.flat_map(|switch| {
+    let mut controls = config.topology.switches().iter().flat_map(|switch| {
         let ports = (0..config.topology.ports(*switch).len()).map(|port| PortId(port as u16));
         let classes = classes.clone();
         ports.flat_map(move |port| {
-            let classes = classes.clone();
-            classes.map(move |class| config.ingress.get(*switch, port, class).control)
+            classes.clone().map(move |class| config.ingress.get(*switch, port, class).control)
         })
     });
     let first = controls.next().filter(|_| config.is_tracing)?;

@@ -32,12 +32,12 @@ fn replace(table: &mut Table, keys: &[&str], value: &Value) -> Result<(), String
         }
         [first, rest @ ..] => {
             let inner = table.entry(*first).or_insert_with(|| Value::Table(Table::new()));
-            descend(inner, first, (rest, value))
+            descend(inner, first, rest, value)
         }
     }
 }
 
-fn descend(at: &mut Value, key: &str, (rest, value): (&[&str], &Value)) -> Result<(), String> {
+fn descend(at: &mut Value, key: &str, rest: &[&str], value: &Value) -> Result<(), String> {
     match at {
         Value::Table(table) => replace(table, rest, value),
         Value::Array(list) => {
@@ -50,7 +50,7 @@ fn descend(at: &mut Value, key: &str, (rest, value): (&[&str], &Value)) -> Resul
                     list[element] = value.clone();
                     Ok(())
                 }
-                more => descend(&mut list[element], name, (more, value)),
+                more => descend(&mut list[element], name, more, value),
             }
         }
         _ => Err(key.to_string()),

@@ -27,7 +27,7 @@ pub struct PortGroup {
     pub derivation: Derivation,
     /// The feedback latency that they were checked with: that of the link, or the one written.
     pub tau: Span,
-    /// The parameters.
+    /// The buffer and the parameters of flow control.
     pub ingress: Ingress,
     /// What they may have of a memory that is shared, if it is.
     pub memory: Option<LaneMemory>,
@@ -46,8 +46,7 @@ impl PortGroup {
     ) -> BTreeMap<Vec<ClassNumber>, Vec<String>> {
         let mut classes: BTreeMap<(NodeId, PortId), Vec<ClassNumber>> = BTreeMap::new();
         for (node, port, class) in &self.members {
-            let classes = classes.entry((*node, *port)).or_default();
-            classes.push(ClassNumber(class.0.into()));
+            classes.entry((*node, *port)).or_default().push(ClassNumber(class.0.into()));
         }
         let mut ports: BTreeMap<Vec<ClassNumber>, Vec<String>> = BTreeMap::new();
         for ((node, port), classes) in classes {
@@ -84,7 +83,7 @@ impl<'d> Draft<'d> {
     /// The complete parameters; `None` if what was written makes no sense on any link.
     pub(crate) fn group(&self, members: Vec<(NodeId, PortId, Class)>) -> Option<PortGroup> {
         let Derivation { buffer, latency, .. } = self.derivation;
-        self.at_least("buffer", buffer, (latency.mtu, "mtu"));
+        self.at_least("buffer", buffer, latency.mtu, "mtu");
         let control = self.scheme.control(self)?;
         self.is_good.get().then_some(PortGroup {
             members,
@@ -103,10 +102,10 @@ impl<'d> Draft<'d> {
         threshold: Option<Bytes>,
     ) -> Option<Bytes> {
         let Derivation { unit, latency, buffer, .. } = self.derivation;
-        self.at_most("rate_unit", unit, (latency.line, "the rate of the link"));
+        self.at_most("rate_unit", unit, latency.line, "the rate of the link");
         let bm = bm.unwrap_or(self.derivation.bm());
-        self.at_most("bm", bm, (buffer, "the buffer"));
-        self.at_most(name, threshold.unwrap_or(Bytes::ZERO), (bm, "bm"));
+        self.at_most("bm", bm, buffer, "the buffer");
+        self.at_most(name, threshold.unwrap_or(Bytes::ZERO), bm, "bm");
         self.is_good.get().then_some(bm)
     }
 
@@ -114,42 +113,41 @@ impl<'d> Draft<'d> {
     pub(crate) fn check_period(&self, name: &str, period: Span) {
         let Latency { line, classes, .. } = self.derivation.latency;
         let frames = line.tx_span(Control::SIZE * u64::from(classes));
-        self.at_least(name, period, (frames, "one message of each class on the link"));
+        self.at_least(name, period, frames, "one message of each class on the link");
     }
 
     pub(crate) fn at_least<Q: Quantity + PartialOrd>(
         &self,
         name: &str,
         value: Q,
-        limit: (Q, &str),
+        limit: Q,
+        what: &str,
     ) {
-        if value < limit.0 {
-            self.refuse(name, value, ("below", limit));
+        if value < limit {
+            let problem = self.refuse(name, value, "below", what);
+            let limit = limit.exact();
+            let problem = problem.expected(format!("at least {limit}"));
+            self.sink.push(problem.help(format!("set {name} = \"{limit}\" or more")));
         }
     }
 
-    fn at_most<Q: Quantity + PartialOrd>(&self, name: &str, value: Q, limit: (Q, &str)) {
-        if value > limit.0 {
-            self.refuse(name, value, ("above", limit));
+    fn at_most<Q: Quantity + PartialOrd>(&self, name: &str, value: Q, limit: Q, what: &str) {
+        if value > limit {
+            let problem = self.refuse(name, value, "above", what);
+            let limit = limit.exact();
+            let problem = problem.expected(format!("at most {limit}"));
+            self.sink.push(problem.help(format!("set {name} = \"{limit}\" or less")));
         }
     }
 
-    fn refuse<Q: Quantity>(&self, name: &str, value: Q, side: (&str, (Q, &str))) {
-        let (side, (limit, what)) = side;
-        let (value, limit) = (value.exact(), limit.exact());
+    /// The problem that a value is on the wrong side of a limit.
+    fn refuse(&self, name: &str, value: impl Quantity, side: &str, what: &str) -> Problem {
         self.is_good.set(false);
-        let problem = self.place(name).problem(format!("{name} = {value} is {side} {what}"));
-        let (least, more) = match side {
-            "below" => ("at least", "more"),
-            _ => ("at most", "less"),
-        };
-        let problem = problem.expected(format!("{least} {limit}"));
-        self.sink.push(problem.help(format!("set {name} = \"{limit}\" or {more}")));
+        self.place(name).problem(format!("{name} = {} is {side} {what}", value.exact()))
     }
 
     fn place(&self, name: &str) -> Place {
-        let place = self.scheme.place_of(name).or(self.buffer.place());
-        place.cloned().unwrap_or_default()
+        self.scheme.place_of(name).or(self.buffer.place()).cloned().unwrap_or_default()
     }
 
     /// Holds the parameters against the bounds of their scheme.

@@ -23,8 +23,7 @@ impl Planner<'_> {
         for (number, plan) in plans.iter().enumerate() {
             if let Some(path) = &plan.return_path {
                 let way = (path, &NO_ROUND, plan.source);
-                let known = by_path.get(&way).copied();
-                match known.map_or_else(|| builder.add_path(path), Ok) {
+                match by_path.get(&way).copied().map_or_else(|| builder.add_path(path), Ok) {
                     Ok(group) => {
                         by_path.insert(way, group);
                         returns.insert(number as u32, group);
@@ -45,8 +44,7 @@ impl Planner<'_> {
                     builder.add_loop(path, &plan.round, target)
                 }
             };
-            let known = by_path.get(&way).copied();
-            match known.map_or_else(add, Ok) {
+            match by_path.get(&way).copied().map_or_else(add, Ok) {
                 Ok(group) => {
                     by_path.insert(way, group);
                     groups.push(Some(group));
@@ -78,8 +76,7 @@ impl Planner<'_> {
                 PathError::NotParallel { .. } => "numbers are those of the links that are left; ",
                 _ => "",
             };
-            let help = format!("{help}{from}-{to} is one of topology.failed_links");
-            problem = problem.help(help);
+            problem = problem.help(format!("{help}{from}-{to} is one of topology.failed_links"));
         }
         self.sink.push(problem);
     }
@@ -142,7 +139,7 @@ pub struct Routing {
 }
 
 impl Routing {
-    /// The group of what the source of the plan with this number is told.
+    /// The forwarding group of acknowledgements and notifications for the flow with this number.
     pub(crate) fn return_group(&self, number: usize, plan: &Plan) -> GroupId {
         let pinned = self.returns.get(&(number as u32)).copied();
         pinned.unwrap_or(self.routes.groups.of_host(plan.source))

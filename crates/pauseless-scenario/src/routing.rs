@@ -132,12 +132,11 @@ pub(crate) fn info() -> Info {
     Info { variants: Some(kinds().describe()), ..Info::without_keys("Where packets go.") }
 }
 
-/// Where packets go.
 #[derive(Clone, Debug)]
 pub enum Forwarding {
-    /// By a rule.
+    /// A routing rule that gives every path.
     Rule(Routing),
-    /// By what each switch was told.
+    /// The forwarding tables that were written for each switch.
     Tables(Tables),
 }
 

@@ -32,8 +32,7 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
     let kind = &spec[..kind_end];
     let info = topology::kinds().named(kind).map(|kind| (kind.info)());
     // Of every kind the first size may stand without its key.
-    let first = info.as_ref().and_then(|info| info.keys.first());
-    let lead = first.map(|key| key.name);
+    let lead = info.as_ref().and_then(|info| info.keys.first()).map(|key| key.name);
     let mut tables = Tables { kind: info, ..Tables::default() };
     tables.topology.insert(
         Spanned::new(0..kind_end, topology::kinds().key.into()),
@@ -48,10 +47,13 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
         match part.split_once('=') {
             Some((key, value)) => {
                 let middle = at.start + key.len();
-                tables.add((key, at.start..middle), (value, middle + 1..at.end))?;
+                tables.add(
+                    Spanned::new(at.start..middle, key),
+                    Spanned::new(middle + 1..at.end, value),
+                )?;
             }
             None => match lead.filter(|_| at.start == kind_end + 1) {
-                Some(key) => tables.add((key, at.clone()), (part, at))?,
+                Some(key) => tables.add(Spanned::new(at.clone(), key), Spanned::new(at, part))?,
                 // An unknown kind is reported once, and well, by whoever reads the table.
                 None if lead.is_none() => {}
                 None => {
@@ -75,11 +77,9 @@ struct Tables<'s> {
 }
 
 impl<'s> Tables<'s> {
-    fn add(
-        &mut self,
-        (key, key_at): (&'s str, Range<usize>),
-        (value, at): (&'s str, Range<usize>),
-    ) -> Result<(), Box<Problem>> {
+    fn add(&mut self, key: Spanned<&'s str>, value: Spanned<&'s str>) -> Result<(), Box<Problem>> {
+        let key_at = key.span();
+        let key = key.into_inner();
         let is_of_kind = self.kind.as_ref().is_some_and(|kind| kind.has(key));
         // A key that two sections have is the topology's; so is one that nobody has.
         let (table, name) = match key {
@@ -90,7 +90,7 @@ impl<'s> Tables<'s> {
             _ if classes::info().has(key) => (&mut self.classes, key),
             _ => (&mut self.topology, key),
         };
-        let value = self::value(value, at);
+        let value = self::value(value.get_ref(), value.span());
         let key = Spanned::new(key_at.clone(), name.into());
         if table.insert(key, value).is_some() {
             let problem = Problem::new(key_at, format!("{name} stands here twice"));
@@ -145,7 +145,7 @@ fn value(text: &str, at: Range<usize>) -> Spanned<DeValue<'_>> {
     Spanned::new(at, DeValue::Array(array))
 }
 
-/// What messages call the text.
+/// The name of the text in messages.
 const NAME: &str = "--generate";
 /// What links have unless the text says otherwise.
 const RATE: Rate = Rate::gbps(100);

@@ -1,4 +1,4 @@
-//! The section `[switch]`.
+//! The section `[switch]`: queues, buffers, classes and delays of every switch.
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +18,7 @@ use pauseless_text::section;
 pub const SECTION: &str = "switch";
 /// A switch counts the bytes between two of its ports in 32 bits.
 pub(crate) const BUFFERS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(4_000);
-/// More than any switch needs to act on a message, and no sum of them overflows.
+/// The time to act on a message; the longest is more than any switch needs, and no sum overflows.
 pub(crate) const PROCESSING: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 
 /// From nothing, which is beside the wire, to a full frame.
@@ -27,7 +27,7 @@ const CONTROL_FRAMES: RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::new(1_500);
 section! {
     /// How every switch works.
     pub struct Switch {
-        /// How packets wait.
+        /// The queues in which packets wait inside a switch.
         discipline: Discipline, default Discipline::OutputQueued;
         /// The physical buffer of each ingress port and class. With `[switch.memory]` that of hosts,
         /// by default 1 MB and their headroom.
@@ -68,7 +68,7 @@ pub struct Switches {
     pub scheduler: Scheduler,
     /// The buffer of every (ingress port, class), where it was written.
     pub buffer: Key<Bytes>,
-    /// Those that data can travel in.
+    /// The number of classes that data can travel in.
     pub class_count: u8,
     /// Whether there is one more, for what sources are told.
     pub has_feedback_class: bool,
@@ -83,7 +83,6 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// Reads `[switch]`.
     pub(crate) fn read(root: &mut Section<'_>) -> Switches {
         let Some(mut section) = root.table(SECTION) else {
             return Switches::new(Switch::default(), Scheduler::Strict);
@@ -119,7 +118,7 @@ impl Switches {
         }
     }
 
-    /// All classes.
+    /// The number of all classes, that of feedback included.
     pub(crate) fn lane_count(&self) -> u8 {
         self.class_count + u8::from(self.has_feedback_class)
     }

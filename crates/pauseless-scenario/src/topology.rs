@@ -1,4 +1,4 @@
-//! The section `[topology]`.
+//! The section `[topology]`: nodes and links, and which of them have failed.
 
 mod failures;
 pub mod kinds;
@@ -35,7 +35,7 @@ pub const NAME: &str = "topology";
 pub(crate) const DELAYS: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 /// Table entries, or pairs of ports, above which a run would not fit the memory of a workstation.
 const CELLS_MAX: u64 = 1 << 28;
-/// More hosts than any fabric has; each may need a row in every switch.
+/// The most hosts: more than any fabric has; each may need a row in every switch.
 const HOSTS_MAX: u64 = 1 << 18;
 
 section! {
@@ -136,7 +136,6 @@ pub(crate) fn info() -> Info {
 }
 
 impl Common {
-    /// All links alike.
     pub(crate) fn of_links(links: LinkSpecs) -> Common {
         Common {
             rate: Key::of(links.switch.rate),
@@ -176,8 +175,7 @@ impl Generated {
         let any = LinkSpec { rate: *RATES.start(), delay: Span::ZERO };
         let built = self.shape.build(specs.unwrap_or(LinkSpecs::same(any)));
         let report = |error: SizeError| {
-            let mut places = self.places.iter();
-            let place = places.find(|(key, _)| Some(*key) == error.field());
+            let place = self.places.iter().find(|(key, _)| Some(*key) == error.field());
             let place = place.map_or(section, |(_, place)| place);
             let problem = place.problem(error.to_string());
             sink.push(match error.field() {
@@ -192,9 +190,9 @@ impl Generated {
 /// The fabric of a scenario, and what it was made from.
 #[derive(Clone, Debug)]
 pub struct BuiltTopology {
-    /// What is left after the failures.
+    /// The topology that is left after the failures.
     pub topology: Topology,
-    /// Before the failures.
+    /// The topology before the failures.
     pub healthy: Topology,
     /// The generator and its links; `None` for a custom fabric.
     pub shape: Option<(Arc<dyn Shape>, LinkSpecs)>,
@@ -202,7 +200,7 @@ pub struct BuiltTopology {
     pub failed: Failures,
     /// What its own tools call its nodes, and their ports before the failures.
     pub names: Names,
-    /// Where the section begins.
+    /// The place at which the section begins.
     pub place: Place,
     aim: Aim,
 }
@@ -261,8 +259,7 @@ impl BuiltTopology {
         let problem = self.place.problem(format!(
             "too large: {nodes} nodes with {group_count} destinations need {cells} table cells"
         ));
-        let problem = problem.expected(format!("at most {CELLS_MAX}"));
-        sink.push(problem.help("make the fabric smaller"));
+        sink.push(problem.expected(format!("at most {CELLS_MAX}")).help("make the fabric smaller"));
         None
     }
 
@@ -277,8 +274,7 @@ impl BuiltTopology {
         if self.topology.is_host(node) {
             return Some(node);
         }
-        let problem = name.place.problem(format!("{} is a switch", name.value));
-        sink.push(problem.expected("a host"));
+        sink.push(name.place.problem(format!("{} is a switch", name.value)).expected("a host"));
         None
     }
 }

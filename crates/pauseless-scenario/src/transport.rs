@@ -69,7 +69,7 @@ pub(crate) type WindowSize = WordOr<WindowRule, Bytes>;
 /// A window whose size was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowRule {
-    /// There is none.
+    /// There is no window.
     None,
     /// What the flow's own way holds: its round-trip time at its lowest rate.
     Bdp,
@@ -103,7 +103,7 @@ impl Keys {
         self.recovery.value != Recovery::None
     }
 
-    /// All but the window.
+    /// The transport without its window.
     fn transport(&self) -> Transport {
         let go_back_n = GoBackN {
             nack_interval: self.nack_interval.value,
@@ -195,12 +195,12 @@ impl Setting {
         congestion.ack_every = 1;
     }
 
-    /// As the simulator wants it.
+    /// The configuration that the simulator takes.
     pub(crate) fn resolved(&self) -> Transport {
         self.transport
     }
 
-    /// Writes the section with nothing left out, unless nobody would notice.
+    /// Writes the section with nothing left out, unless all of it is the default.
     pub(crate) fn write(&self, file: &mut File) {
         if self.transport != Transport::default() {
             file.table(SECTION, &self.keys);

@@ -39,16 +39,16 @@ impl Knob {
     pub fn read(path: &Path, key: &str) -> Result<Knob, Problems> {
         let source = Source::read_within(path, FILE_MAX)?;
         foreign::refuse(&source.file, &source.text)?;
-        Knob::find(&source, &source.stem(), (key, Reach::Values))
+        Knob::find(&source, &source.stem(), key, Reach::Values)
     }
 
-    /// The same in `text`, which messages call `name`.
+    /// Finds `key` in `text`, which messages call `name`.
     pub fn parse(name: &str, text: &str, key: &str) -> Result<Knob, Problems> {
         let source = Source { file: name.to_string(), text: text.to_string() };
-        Knob::find(&source, name, (key, Reach::Values))
+        Knob::find(&source, name, key, Reach::Values)
     }
 
-    fn find(source: &Source, name: &str, (key, reach): (&str, Reach)) -> Result<Knob, Problems> {
+    fn find(source: &Source, name: &str, key: &str, reach: Reach) -> Result<Knob, Problems> {
         let Source { file, text } = source;
         let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
         let table = parse_table(text).map_err(refuse)?;
@@ -75,8 +75,7 @@ impl Knob {
             return Ok(knob);
         }
         // A section that only its sub-sections make, as [switch.memory] makes switch.
-        let headed = knob.with_header(text);
-        let headed = headed.filter(Knob::is_where_it_should_be);
+        let headed = knob.with_header(text).filter(Knob::is_where_it_should_be);
         match headed.or_else(|| knob.with_path(text, &table)) {
             Some(headed) => Ok(headed),
             None => {
@@ -105,8 +104,7 @@ impl Knob {
         if self.reach == Reach::Values {
             return None;
         }
-        let dots = self.key.match_indices('.').map(|(at, _)| at);
-        let mut knobs = dots.filter_map(|at| {
+        let mut knobs = self.key.match_indices('.').map(|(at, _)| at).filter_map(|at| {
             let (section, path) = (&self.key[..at], &self.key[at + 1..]);
             let Found::Missing { before, after } = path::add(text, table, section, path)? else {
                 return None;
@@ -148,7 +146,7 @@ impl Knob {
 
     /// The scenario with another value.
     pub fn scenario(&self, amount: Amount, overrides: &Overrides) -> Result<Scenario, Problems> {
-        parse_file(&self.file, &self.name, (&self.text(amount), overrides))
+        parse_file(&self.file, &self.name, &self.text(amount), overrides)
     }
 
     fn with(&self, value: &str) -> String {
@@ -189,7 +187,7 @@ impl Changed {
             let help = "--set is for scenarios: make one with `pauseless convert --to scenario`";
             return Err(Problems::of_file(file, format!("this is {whose}"), help));
         }
-        let knob = Knob::find(&self.source, file, (key, Reach::Anything))?;
+        let knob = Knob::find(&self.source, file, key, Reach::Anything)?;
         let is_toml = toml::from_str::<toml::Table>(&format!("value = {value}")).is_ok();
         let after = if is_toml { knob.with(value) } else { knob.with(&quote(value)) };
         // What follows the value is the end of the text as it was, and perhaps something before that.

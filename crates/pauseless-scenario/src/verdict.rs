@@ -22,10 +22,10 @@ pub struct StopOn {
 }
 
 impl StopOn {
-    /// Nothing does.
+    /// No finding ends the run.
     pub const NONE: StopOn = StopOn { deadlock: false, done: false, steady: false };
 
-    /// Only a deadlock does.
+    /// Only a deadlock ends the run.
     pub const DEADLOCK: StopOn = StopOn { deadlock: true, ..StopOn::NONE };
 
     /// The words for them.
@@ -68,8 +68,8 @@ section! {
     pub struct SteadyKeys {
         /// Time is cut into windows of this length, to begin with.
         window: Span, within Span::ns(1)..=*TIMES.end(), derived "a 64th of `duration`";
-        /// So many in a row are held against each other. With fewer there is no trend, and with more
-        /// every one would have to be like every other for ever.
+        /// The number of windows in a row that are held against each other. With fewer there is no
+        /// trend, and with more every one would have to be like every other for ever.
         windows: u32, within 4..=64, default 8;
         /// How far each of them may be from their mean, as a share of it.
         tolerance: Permille, within 1..=1_000, default Permille(10);
@@ -103,16 +103,13 @@ impl FileValue for StopOn {
     }
 
     fn show(&self) -> String {
-        let names = StopOn::NAMES.into_iter();
-        let names = names.zip([self.deadlock, self.done, self.steady]);
-        let set = names.filter(|(_, is_set)| *is_set);
-        let set = Vec::from_iter(set.map(|(name, _)| name));
+        let names = StopOn::NAMES.into_iter().zip([self.deadlock, self.done, self.steady]);
+        let set = Vec::from_iter(names.filter(|(_, is_set)| *is_set).map(|(name, _)| name));
         format!("[{}]", quoted(&set))
     }
 }
 
 impl Verdict {
-    /// Reads `[verdict]`.
     pub(crate) fn read_from(root: &mut Section<'_>) -> Verdict {
         let Some(mut section) = root.table(SECTION) else {
             return Verdict::default();
@@ -120,8 +117,7 @@ impl Verdict {
         let mut keys = Verdict::read(&mut section);
         if keys.stop_on.is_written && keys.stop_on_deadlock.is_written {
             let problem = keys.place.problem("both stop_on and stop_on_deadlock are written");
-            let help = "keep stop_on, with \"deadlock\" in it if that is wanted";
-            section.report(problem.help(help));
+            section.report(problem.help("keep stop_on, with \"deadlock\" in it if that is wanted"));
         }
         if keys.stop_on_deadlock.or(false) {
             keys.stop_on = Key::of(StopOn::DEADLOCK);

@@ -24,10 +24,8 @@ section! {
 }
 
 impl LossyPorts {
-    /// Reads every `[[wire_loss]]`.
     pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<LossyPorts> {
-        let sections = root.tables(SECTION).into_iter();
-        let read = sections.map(|mut section| {
+        let read = root.tables(SECTION).into_iter().map(|mut section| {
             let keys = LossyPorts::read(&mut section);
             section.finish();
             keys

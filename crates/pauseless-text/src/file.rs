@@ -1,4 +1,4 @@
-//! Writing TOML.
+//! Writes scenario files as TOML, key by key.
 
 use std::fmt::{Display, Write};
 
@@ -7,7 +7,7 @@ use crate::declare::{Entry, Node, Table, Written};
 /// A TOML file in the making.
 #[derive(Default)]
 pub struct File {
-    /// What was written so far.
+    /// The text that was written so far.
     pub text: String,
     /// The section that is being written, such as `switch.memory`.
     pub path: String,
@@ -26,9 +26,9 @@ pub enum TableStyle {
 }
 
 impl File {
-    /// Writes a line.
+    /// Writes a line of text.
     pub fn line(&mut self, line: impl Display) {
-        writeln!(self.text, "{line}").expect("a string takes everything");
+        writeln!(self.text, "{line}").expect("writing to a String never fails");
     }
 
     /// Begins a section; `header` has its brackets.
@@ -162,7 +162,7 @@ pub fn quote(text: &str) -> String {
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
             c if c.is_control() => {
-                write!(quoted, "\\u{:04X}", u32::from(c)).expect("a string takes everything");
+                write!(quoted, "\\u{:04X}", u32::from(c)).expect("writing to a String never fails");
             }
             c => quoted.push(c),
         }

@@ -13,16 +13,16 @@ use crate::source::Source;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(pub u16);
 
-/// One thing that is wrong.
+/// A mistake in a file, with its place and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// In which file.
+    /// The file that the problem is in.
     pub file: FileId,
     /// Where in the text, in bytes; `None` when there is no text.
     pub at: Option<Range<usize>>,
     /// The key, such as `flow_control.xoff` or `flow[2].source`; empty for the whole file.
     pub key: String,
-    /// What is wrong.
+    /// A sentence that says what is wrong.
     pub message: String,
     /// What would have been right; may be empty.
     pub expected: String,
@@ -258,7 +258,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// More than this nobody reads.
+/// The most problems that are shown.
 const SHOWN_MAX: usize = 50;
 
 #[cfg(test)]

@@ -65,7 +65,12 @@ pub fn bytes(bytes: Bytes) -> String {
     scaled(bytes.get() as f64, &units, "B")
 }
 
-/// An instant or a length of time: `3.41 ms`.
+/// A length of time: `3.41 ms`.
+pub fn span(span: Span) -> String {
+    time(Time::ZERO + span)
+}
+
+/// An instant since the start of the run: `3.41 ms`.
 pub fn time(time: Time) -> String {
     let units = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
     scaled(time.as_ps() as f64, &units, "ps")
@@ -136,9 +141,13 @@ pub fn some<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>, most: usize)
     }
 }
 
-/// One and its plural: `1 packet`, `2 packets`.
+/// A count with its noun: `1 packet`, `2,000 packets`, `3 classes`.
 pub fn plural(n: u64, noun: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
+    let ending = match n {
+        1 => "",
+        _ if noun.ends_with(['s', 'h']) => "es",
+        _ => "s",
+    };
     format!("{} {noun}{ending}", count(n))
 }
 
@@ -161,9 +170,10 @@ fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
 pub const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600);
 /// As in scenarios.
 const DELAY_MAX: Span = Span::s(1);
-/// More buffer than any switch has.
+/// The largest buffer: more than any switch has.
 const BYTES_MAX: Bytes = Bytes::mb(1_000_000);
-/// One day: far more than anybody waits for, far less than 64 bits of picoseconds hold.
+/// The longest time span, one day: far more than anybody waits for, far less than 64 bits of
+/// picoseconds hold.
 const SPAN_MAX: Span = Span::s(86_400);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Takes typed values out of a TOML table; what nobody has taken is an unknown key.
+//! Takes typed values out of a TOML table; a key that was not taken is unknown.
 
 mod item;
 mod place;
@@ -18,7 +18,7 @@ use crate::problem::{Problem, Sink};
 /// A table that is being read.
 #[derive(Debug)]
 pub struct Section<'s> {
-    /// Where the table begins.
+    /// The place at which the table begins.
     pub place: Place,
     sink: &'s Sink,
     entries: BTreeMap<String, Stored<'s>>,
@@ -84,7 +84,7 @@ impl<'s> Section<'s> {
         Section::with(sink, place, entries)
     }
 
-    /// A section that a program filled in. Values that nobody wrote stand where the section does.
+    /// A section that a program filled in. Values without a place get that of the section.
     pub fn filled(sink: &'s Sink, place: Place, entries: &'s [Entry]) -> Section<'s> {
         let entries = entries.iter().map(|entry| {
             let inner = || place.inner(&entry.key);
@@ -109,7 +109,7 @@ impl<'s> Section<'s> {
         }
     }
 
-    /// Reports a problem.
+    /// Adds a problem to those of the file.
     pub fn report(&self, problem: Problem) {
         self.sink.push(problem);
     }
@@ -164,8 +164,7 @@ impl<'s> Section<'s> {
 
     /// Takes all that is left, each with its key: for tables whose keys are names.
     pub fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
-        let entries = std::mem::take(&mut self.entries).into_iter();
-        let named = entries.map(|(name, stored)| {
+        let named = std::mem::take(&mut self.entries).into_iter().map(|(name, stored)| {
             let place = &stored.place;
             let name =
                 At { value: name, place: place.beside(place.key.clone(), stored.key_span.clone()) };
@@ -174,10 +173,9 @@ impl<'s> Section<'s> {
         named.collect()
     }
 
-    /// A table.
+    /// The subsection behind a key, if it was written.
     pub fn table(&mut self, key: &'static str) -> Option<Section<'s>> {
-        let item = self.take(key)?;
-        item.table()
+        self.take(key)?.table()
     }
 
     /// The tables of `[[key]]`, one for each time that it was written.
@@ -185,7 +183,7 @@ impl<'s> Section<'s> {
         self.take(key).map_or(Vec::new(), Item::tables)
     }
 
-    /// The same, where a single `[key]` is as good.
+    /// The sections `[[key]]`, or a single `[key]`.
     pub fn tables_or_one(&mut self, key: &'static str) -> Vec<Section<'s>> {
         self.take(key).map_or(Vec::new(), Item::tables_or_one)
     }
@@ -214,7 +212,7 @@ impl<'s> Section<'s> {
         self.report(problem.help(format!("add a section [{key}]")));
     }
 
-    /// Reports every key that nobody asked for.
+    /// Reports every key that was not taken as unknown.
     pub fn finish(self) {
         for (key, Stored { place, key_span, .. }) in &self.entries {
             let place = place.beside(place.key.clone(), key_span.clone());

@@ -11,7 +11,7 @@ use crate::problem::{Problem, Problems};
 /// A file, ready to be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// As the user named it.
+    /// The path of the file, as the user named it.
     pub file: String,
     /// Its text, unpacked if it was gzipped.
     pub text: String,
@@ -28,7 +28,7 @@ impl Source {
         paths.iter().map(|path| Source::read(path)).collect()
     }
 
-    /// The same for what has at most `limit` bytes, packed and unpacked.
+    /// Reads a file of at most `limit` bytes, packed and unpacked.
     pub fn read_within(path: &Path, limit: u64) -> Result<Source, Problems> {
         let file = path.display().to_string();
         match load(path, limit) {
@@ -52,7 +52,7 @@ impl Source {
         }
     }
 
-    /// The same for what has been read already; messages call it `file`.
+    /// Takes bytes that have been read already; messages call them `file`.
     pub fn from_bytes(file: &str, bytes: Vec<u8>) -> Result<Source, Problems> {
         match unpack(bytes, FILE_MAX) {
             Ok(text) => Ok(Source { file: file.to_string(), text }),
@@ -67,8 +67,7 @@ impl Source {
             Some(ending) if ending == "gz" => path.with_extension(""),
             _ => path.to_path_buf(),
         };
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        stem.to_string_lossy().into_owned()
+        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
     /// What is wrong with this file, with its name and its lines.
@@ -95,12 +94,10 @@ impl Flaw {
             Flaw::NoFile => ("not a file".to_string(), ""),
             Flaw::Unreadable(error) => (format!("cannot be read: {error}"), ""),
             Flaw::Packed(error) => {
-                let message = format!("cannot be unpacked: {error}");
-                (message, "is the gzip file complete?")
+                (format!("cannot be unpacked: {error}"), "is the gzip file complete?")
             }
             Flaw::TooLarge { limit } => {
-                let message = format!("larger than {} MiB, the limit", limit >> 20);
-                (message, "is this the right file?")
+                (format!("larger than {} MiB, the limit", limit >> 20), "is this the right file?")
             }
             Flaw::NotText { valid, text } => {
                 let problem = Problem::new(valid..valid + 1, "not UTF-8 text");

@@ -4,7 +4,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 
 /// A quantity of the scenario file.
 pub trait Quantity: Copy {
-    /// What it is, for messages.
+    /// The noun for it in messages, such as `a time`.
     const NOUN: &'static str;
     /// Its units, smallest first, with their size in the base unit.
     const UNITS: &'static [(&'static str, u64)];
@@ -169,8 +169,7 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
 fn similar_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
     let plain = unit.replace(['µ', 'μ'], "u").to_lowercase();
     let plain = plain.replace("/s", "ps").replace("bit", "b");
-    let names = Q::UNITS.iter().map(|(name, _)| *name);
-    names.into_iter().find(|name| name.to_lowercase() == plain)
+    Q::UNITS.iter().map(|(name, _)| *name).find(|name| name.to_lowercase() == plain)
 }
 
 enum Scaled {
@@ -179,7 +178,7 @@ enum Scaled {
     Overflow,
 }
 
-/// `whole.fraction` times `scale`.
+/// The number `whole.fraction` times `scale`.
 fn scaled(whole: &str, fraction: &str, scale: u64) -> Scaled {
     let fraction = fraction.trim_end_matches('0');
     // 10^12 is the largest scale, so more decimals than this are never exact, except for the

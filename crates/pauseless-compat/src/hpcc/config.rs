@@ -130,20 +130,17 @@ impl<'t> Config<'t> {
     /// A whole number, or `default`.
     pub(super) fn integer(&self, key: &str, default: u64, sink: &Sink) -> u64 {
         let word = self.word(key);
-        let number = word.and_then(|word| sink.take(word.integer(0..=u64::from(u32::MAX))));
-        number.unwrap_or(default)
+        word.and_then(|word| sink.take(word.integer(0..=u64::from(u32::MAX)))).unwrap_or(default)
     }
 
-    /// The same for numbers that need more than 32 bits.
+    /// A whole number that may need more than 32 bits.
     pub(super) fn long(&self, key: &str, default: u64, sink: &Sink) -> u64 {
-        let number = self.word(key).and_then(|word| sink.take(word.integer(0..=u64::MAX)));
-        number.unwrap_or(default)
+        self.word(key).and_then(|word| sink.take(word.integer(0..=u64::MAX))).unwrap_or(default)
     }
 
     /// A number, or `default`.
     pub(super) fn number(&self, key: &str, default: f64, sink: &Sink) -> f64 {
-        let number = self.word(key).and_then(|word| sink.take(word.number()));
-        number.unwrap_or(default)
+        self.word(key).and_then(|word| sink.take(word.number())).unwrap_or(default)
     }
 
     /// Anything but 0, or `default`.
@@ -168,7 +165,7 @@ impl<'t> Config<'t> {
     }
 }
 
-/// As many speeds as nobody has.
+/// The most entries of a map: more speeds than any network has.
 const MAP_MAX: u64 = 1_000;
 
 #[cfg(test)]
@@ -215,8 +212,7 @@ mod tests {
             let config = Config::parse(text.into(), &sink);
             config.integer("CC_MODE", 0, &sink);
             config.by_rate("KMAX_MAP", &sink);
-            let list = sink.into_list().into_iter();
-            Vec::from_iter(list.map(|problem| problem.message))
+            Vec::from_iter(sink.into_list().into_iter().map(|problem| problem.message))
         };
         assert_eq!(problems("CC_MODE"), ["the file ends within the values of CC_MODE"]);
         assert_eq!(problems("CC_MODE -1"), ["\"-1\" is out of place"]);

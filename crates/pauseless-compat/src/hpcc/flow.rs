@@ -12,15 +12,15 @@ use pauseless_text::problem::Sink;
 pub(super) struct Flow {
     pub source: usize,
     pub target: usize,
-    /// The priority group.
+    /// The number of the priority group, which becomes the class.
     pub group: u8,
     pub source_port: u16,
     pub target_port: u16,
-    /// Payload bytes.
+    /// The number of payload bytes.
     pub size: u32,
-    /// In nanoseconds.
+    /// The start of the flow in nanoseconds.
     pub start: u64,
-    /// Where the line begins and ends.
+    /// The bytes at which the line begins and ends.
     pub at: (u32, u32),
 }
 

@@ -36,14 +36,14 @@ pub enum Compat {
     Hpcc,
 }
 
-/// What a configuration becomes.
+/// A configuration of that simulator, translated.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The scenario.
+    /// The same network and traffic as a scenario.
     pub scenario: ScenarioFile,
     /// What the user should know: keys without effect, words that were skipped, choices.
     pub notes: Vec<String>,
-    /// What to write.
+    /// The files that the configuration wants written.
     pub outputs: Outputs,
     /// What the replica of that simulator runs, if it is wanted and there is one; it writes the files.
     pub replica: Option<Setup>,
@@ -52,11 +52,11 @@ pub struct Case {
 /// The files that the configuration wants written, and what goes into them.
 #[derive(Clone, Debug)]
 pub struct Outputs {
-    /// Completion times.
+    /// The file of completion times.
     pub fct: PathBuf,
-    /// Arrivals of PFC frames.
+    /// The file of arrivals of PFC frames.
     pub pfc: PathBuf,
-    /// Queue lengths, if any are wanted.
+    /// The file of queue lengths, if any are wanted.
     pub qlen: Option<Monitor>,
     /// Whether completion times name hosts by their numbers, as conweave does, and not by addresses.
     pub has_numbers: bool,
@@ -79,11 +79,11 @@ pub struct FlowLine {
     pub source: usize,
     /// The number of the target.
     pub target: usize,
-    /// The ports of both.
+    /// The UDP ports of source and target.
     pub ports: [u16; 2],
-    /// Payload bytes.
+    /// The number of payload bytes.
     pub size: u32,
-    /// In nanoseconds.
+    /// The start of the flow in nanoseconds.
     pub start: u64,
     /// How long it would take alone, in nanoseconds.
     pub standalone: u64,
@@ -92,7 +92,7 @@ pub struct FlowLine {
 /// When and where queue lengths are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Monitor {
-    /// The file.
+    /// The path of the file of queue lengths.
     pub file: PathBuf,
     /// The first sample, in nanoseconds.
     pub start: u64,
@@ -107,7 +107,7 @@ pub fn read(path: &Path, compat: Compat) -> Result<Case, Problems> {
     read_source(&source, folder, compat)
 }
 
-/// The same for a configuration that has been read, and whose own folder is `folder`.
+/// Translates a configuration that has been read, and whose own folder is `folder`.
 pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Case, Problems> {
     let sink = Sink::default();
     let config = Config::parse(source.text.as_str().into(), &sink);
@@ -160,9 +160,9 @@ struct Reader<'r> {
     /// What is wrong with the configuration and with them.
     sink: &'r Sink,
     notes: Vec<String>,
-    /// Those that were read; the configuration comes before them all.
+    /// The files that were read; the configuration comes before them all.
     named: Vec<Source>,
-    /// Where they are.
+    /// The paths of the files that were read.
     inputs: Vec<PathBuf>,
 }
 
@@ -247,7 +247,7 @@ impl Reader<'_> {
         (self.sink.count() == before).then_some(topology)
     }
 
-    /// The same for the flows.
+    /// Reads the file of flows.
     fn flows(&mut self, file: FileId, topology: &Topology, is_conweave: bool) -> Option<Vec<Flow>> {
         let before = self.sink.count();
         let ports = if is_conweave { Ports::Counted } else { Ports::Written };

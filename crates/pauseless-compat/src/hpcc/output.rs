@@ -27,7 +27,7 @@ pub fn execute(
 ) -> io::Result<(Run, Vec<PathBuf>)> {
     let outputs = &case.outputs;
     if let Some(setup) = &case.replica {
-        return replicate::execute(scenario, (setup, outputs), threads, watch);
+        return replicate::execute(scenario, setup, outputs, threads, watch);
     }
     let begin = Instant::now();
     scenario.config.probes.pauses = true;
@@ -55,7 +55,7 @@ fn watch_of(monitor: &Monitor) -> QueueWatch {
     QueueWatch { first: instant(monitor.start), last: instant(monitor.end), interval: INTERVAL }
 }
 
-/// So many nanoseconds after the start, or as late as instants go.
+/// The instant this many nanoseconds after the start, or as late as instants go.
 pub(super) fn instant(nanoseconds: u64) -> Time {
     Time::from_ps(nanoseconds.saturating_mul(1_000))
 }
@@ -93,7 +93,7 @@ impl Output {
         Ok(Output { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
 
-    /// As if nothing had been written.
+    /// Empties the files, as if nothing had been written.
     fn clear(&mut self) -> io::Result<()> {
         self.file.flush()?;
         let file = self.file.get_mut();

@@ -21,17 +21,17 @@ use pauseless_scenario::Scenario;
 /// run is our engine's; what the replica found stands beside it.
 pub(super) fn execute(
     scenario: Scenario,
-    (setup, outputs): (&Setup, &Outputs),
+    setup: &Setup,
+    outputs: &Outputs,
     threads: usize,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> io::Result<(Run, Vec<PathBuf>)> {
     let begin = Instant::now();
     let mut setup = setup.clone();
     setup.stop = (scenario.config.duration.as_ps() / 1_000).max(1);
-    let groups = setup.flows.iter().map(|flow| flow.group);
-    let groups = Vec::from_iter(BTreeSet::from_iter(groups));
+    let groups = Vec::from_iter(BTreeSet::from_iter(setup.flows.iter().map(|flow| flow.group)));
     let mut files = Files::create(outputs)?;
-    let (found, interrupted) = drive(setup, (&mut files, outputs), &mut watch)?;
+    let (found, interrupted) = drive(setup, &mut files, outputs, &mut watch)?;
     let written = files.finish()?;
     let mut run = Run::execute_on(threads, scenario, watch);
     run.replica = Some(found.beside(&run.outcome, &groups));
@@ -50,12 +50,13 @@ struct Found {
     drops: u64,
 }
 
-/// About 20 ms.
+/// The events between two looks at the clock: about 20 ms.
 const EVENTS: usize = 100_000;
 
 fn drive(
     setup: Setup,
-    (files, outputs): (&mut Files<'_>, &Outputs),
+    files: &mut Files<'_>,
+    outputs: &Outputs,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> io::Result<(Found, bool)> {
     let end = instant(setup.stop);

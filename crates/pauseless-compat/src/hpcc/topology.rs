@@ -12,7 +12,7 @@ use pauseless_text::reader::Place;
 pub(super) struct Topology {
     /// By number, whether it is a switch.
     pub is_switch: Vec<bool>,
-    /// Those that carry something, in the order of the file.
+    /// The links that carry something, in the order of the file.
     pub links: Vec<Link>,
     /// All of them, also those that carry nothing.
     pub wired: Vec<Link>,
@@ -30,13 +30,13 @@ pub(super) struct Link {
     pub delay: Span,
     /// The probability that a packet is lost.
     pub loss: f64,
-    /// Where it was written.
+    /// The place at which the link was written.
     pub place: Place,
 }
 
 /// Addresses have 16 bits for the number of a node.
 const NODES_MAX: u64 = 65_536;
-/// More than any network of so many nodes has.
+/// The most links: more than any network of so many nodes has.
 const LINKS_MAX: u64 = 1 << 24;
 
 impl Topology {
@@ -62,8 +62,7 @@ impl Topology {
         let mut interfaces = vec![0; node_count];
         for number in 0..link_count {
             let Some(row) = take_row(&mut words) else {
-                let found = format!("link {} of {link_count}", number + 1);
-                missing(text, &found, sink);
+                missing(text, &format!("link {} of {link_count}", number + 1), sink);
                 break;
             };
             if let Some(link) = topology.read_link(&row, &mut interfaces, sink) {
@@ -149,7 +148,7 @@ impl Topology {
         self.collapsed = before - self.links.len();
     }
 
-    /// Every host has one link.
+    /// Refuses hosts that do not have exactly one link.
     fn check_hosts(&self, text: Text<'_>, sink: &Sink) {
         let mut counts = vec![0; self.is_switch.len()];
         for end in self.links.iter().flat_map(|link| link.ends) {
@@ -158,8 +157,7 @@ impl Topology {
         for (node, count) in counts.iter().enumerate() {
             if !self.is_switch[node] && *count != 1 {
                 let first_line = text.text.find('\n').unwrap_or(text.text.trim_end().len());
-                let message = format!("host {node} has {count} links");
-                let problem = text.problem(0..first_line, message);
+                let problem = text.problem(0..first_line, format!("host {node} has {count} links"));
                 sink.push(problem.help("a host has one link here; is it meant to be a switch?"));
             }
         }
@@ -168,8 +166,7 @@ impl Topology {
     /// The rate of the first host's link, which thresholds are scaled by.
     pub(super) fn nic_rate(&self) -> Option<Rate> {
         let host = self.is_switch.iter().position(|is_switch| !is_switch)?;
-        let link = self.links.iter().find(|link| link.ends.contains(&host))?;
-        Some(link.rate)
+        Some(self.links.iter().find(|link| link.ends.contains(&host))?.rate)
     }
 }
 
@@ -198,8 +195,7 @@ fn read_header(text: Text<'_>, header: &[Word<'_>], sink: &Sink) -> Option<(usiz
 
 /// Five words, if there are so many left.
 fn take_row<'t>(words: &mut Words<'t>) -> Option<[Word<'t>; 5]> {
-    let row = Vec::from_iter(words.take(5));
-    row.try_into().ok()
+    Vec::from_iter(words.take(5)).try_into().ok()
 }
 
 fn missing(text: Text<'_>, what: &str, sink: &Sink) {
@@ -214,8 +210,7 @@ mod tests {
     fn problems(text: &str) -> Vec<String> {
         let sink = Sink::default();
         Topology::parse(text.into(), &sink);
-        let list = sink.into_list().into_iter();
-        list.map(|problem| problem.message).collect()
+        sink.into_list().into_iter().map(|problem| problem.message).collect()
     }
 
     #[test]
@@ -226,8 +221,7 @@ mod tests {
         assert!(sink.is_empty());
         assert_eq!(topology.is_switch, [false, false, true, true]);
         assert_eq!(topology.collapsed, 1);
-        let links = topology.links.iter().map(|link| (link.ends, link.interfaces));
-        let links = Vec::from_iter(links);
+        let links = Vec::from_iter(topology.links.iter().map(|link| (link.ends, link.interfaces)));
         assert_eq!(links, [([0, 2], [1, 1]), ([1, 3], [1, 2]), ([3, 2], [3, 3])]);
         assert_eq!(topology.nic_rate(), Some(Rate::gbps(100)));
     }

@@ -155,8 +155,7 @@ fn lines(
         })
     });
     // All are looked at, so that all problems are reported.
-    let lines = Vec::from_iter(lines);
-    lines.into_iter().collect()
+    Vec::from_iter(lines).into_iter().collect()
 }
 
 fn outputs(input: Input<'_>, topology: &Topology, flows: Vec<FlowLine>) -> Outputs {

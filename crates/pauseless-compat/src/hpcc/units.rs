@@ -10,8 +10,7 @@ pub(super) fn rate(word: &Word<'_>) -> Result<Rate, Problem> {
     let rate = split(word.text).and_then(|(value, unit)| {
         let bytes = unit.ends_with("Bps") || unit.ends_with("B/s");
         let stem = unit.strip_suffix("bps").or_else(|| unit.strip_suffix("b/s"));
-        let stem = stem.or_else(|| unit.strip_suffix("Bps"));
-        let stem = stem.or_else(|| unit.strip_suffix("B/s"));
+        let stem = stem.or_else(|| unit.strip_suffix("Bps")).or_else(|| unit.strip_suffix("B/s"));
         let factor = match (unit, stem?) {
             ("", _) | (_, "") => 1.0,
             (_, "k" | "K") => 1e3,
@@ -65,7 +64,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((value, &text[end..]))
 }
 
-/// As fast as scenarios go.
+/// The largest rate of a link in scenarios, in bits per second.
 const RATE_MAX: u64 = 1_600_000_000_000;
 
 #[cfg(test)]

@@ -7,29 +7,28 @@ use pauseless_text::foreign;
 use pauseless_text::lex::{Text, Word};
 use pauseless_text::problem::Sink;
 
-/// A traffic matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Matrix {
     pub nodes: u64,
     pub flows: Vec<Flow>,
-    /// What the user should know.
+    /// Notes for the user, such as lines without effect.
     pub notes: Vec<String>,
 }
 
-/// One connection.
+/// A line `SOURCE->TARGET` of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flow {
     pub source: u64,
     pub target: u64,
     /// The number that it has in the file, if it has one.
     pub id: Option<u64>,
-    /// In picoseconds, if it does not wait for a trigger.
+    /// The start in picoseconds, if the flow does not wait for a trigger.
     pub start: Option<u64>,
-    /// Payload bytes.
+    /// The number of payload bytes.
     pub size: u64,
     /// The places of the flows that must have ended.
     pub after: Vec<usize>,
-    /// Where the line begins and ends.
+    /// The bytes at which the line begins and ends.
     pub at: (u32, u32),
 }
 
@@ -62,7 +61,7 @@ const COUNTS: RangeInclusive<u64> = 0..=5_000_000;
 const IDS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 /// Bytes of a flow, up to a petabyte.
 const SIZES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
-/// A day.
+/// The latest start, one day, in picoseconds.
 const START_MAX: f64 = 86_400e12;
 
 impl Matrix {
@@ -115,8 +114,7 @@ impl<'t> Parser<'t, '_> {
             text => {
                 let known = ["Nodes", "Connections", "Triggers", "Failures", "trigger", "failure"];
                 let problem = head.unknown(format!("a line cannot begin with {text:?}"), known);
-                let expected = "a header, SOURCE->TARGET, trigger or failure";
-                self.sink.push(problem.expected(expected));
+                self.sink.push(problem.expected("a header, SOURCE->TARGET, trigger or failure"));
             }
         }
     }
@@ -207,8 +205,7 @@ impl<'t> Parser<'t, '_> {
                 let start = start.filter(|start| (0.0..=START_MAX).contains(start));
                 if start.is_none() {
                     let problem = value.problem(format!("{:?} is no start", value.text));
-                    let expected = "picoseconds, from 0 to a day";
-                    self.sink.push(problem.expected(expected));
+                    self.sink.push(problem.expected("picoseconds, from 0 to a day"));
                 }
                 flow.start = Some(start.unwrap_or(0.0) as u64);
             }
@@ -240,8 +237,7 @@ impl<'t> Parser<'t, '_> {
         let Some((nodes, _)) = self.counts[0] else {
             return;
         };
-        let ends = [flow.source, flow.target].into_iter();
-        for end in ends.filter(|end| *end >= nodes) {
+        for end in [flow.source, flow.target].into_iter().filter(|end| *end >= nodes) {
             let problem = text.problem(at.clone(), format!("there is no host {end}"));
             let expected = format!("0 to {}: there are {nodes} Nodes", nodes - 1);
             self.sink.push(problem.expected(expected));
@@ -334,8 +330,7 @@ impl<'t> Parser<'t, '_> {
 
     fn finish(mut self, text: Text<'_>) -> Matrix {
         self.check_counts(text);
-        let flows = self.matrix.flows.iter();
-        flows.for_each(|flow| self.check_ends(text, flow));
+        self.matrix.flows.iter().for_each(|flow| self.check_ends(text, flow));
         let triggers = std::mem::take(&mut self.triggers);
         for (id, trigger) in &triggers {
             self.connect(*id, trigger);
@@ -384,8 +379,7 @@ impl<'t> Parser<'t, '_> {
                 );
             }
             _ if trigger.effects.is_empty() => {
-                let note = format!("trigger {id} starts no flow");
-                return self.matrix.notes.push(note);
+                return self.matrix.notes.push(format!("trigger {id} starts no flow"));
             }
             _ if causes == 0 => {
                 return refuse(

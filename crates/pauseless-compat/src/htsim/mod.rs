@@ -24,12 +24,12 @@ use pauseless_text::source::Source;
 use topo::{Link, Tree};
 use translate::Parts;
 
-/// What the files become.
+/// The files of htsim, translated.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The scenario.
+    /// The same network and traffic as a scenario.
     pub scenario: ScenarioFile,
-    /// What the user should know.
+    /// Notes for the user, such as lines without effect.
     pub notes: Vec<String>,
     /// The traffic matrix, as the user named it.
     pub file: String,
@@ -40,7 +40,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Result<Case, Problems> {
     read_sources(&Source::read_all(files)?, options)
 }
 
-/// The same for files that have been read.
+/// Translates files that have been read.
 pub fn read_sources(sources: &[Source], options: &Options) -> Result<Case, Problems> {
     let mut found: [Option<&Source>; 3] = [None; 3];
     for source in sources {
@@ -108,8 +108,7 @@ impl Reader {
                 if hosts != matrix.nodes {
                     let nodes = matrix.nodes;
                     let message = format!("{hosts} hosts here, and {nodes} in the traffic matrix");
-                    let problem = text.problem(0..0, message);
-                    self.sink.push(problem.help("Nodes must be the same"));
+                    self.sink.push(text.problem(0..0, message).help("Nodes must be the same"));
                 }
                 tree
             }
@@ -117,7 +116,7 @@ impl Reader {
         };
         let hops = paths.map(|text| {
             let hops = paths::parse(text, &self.sink);
-            self.look_at_paths((&matrix, tree.as_ref()), &hops, text);
+            self.look_at_paths(&matrix, tree.as_ref(), &hops, text);
             hops
         });
         let tree = tree?;
@@ -144,7 +143,7 @@ impl Reader {
     }
 
     /// Whether the paths are those of the flows of this matrix, by switches of this tree.
-    fn look_at_paths(&self, (matrix, tree): (&Matrix, Option<&Tree>), hops: &Hops, text: Text<'_>) {
+    fn look_at_paths(&self, matrix: &Matrix, tree: Option<&Tree>, hops: &Hops, text: Text<'_>) {
         for node in hops.values().flat_map(|way| &way.nodes) {
             if tree.is_some_and(|tree| !tree.has(&node.value)) {
                 let problem = node.place.problem(format!("there is no {} in the tree", node.value));
@@ -153,18 +152,14 @@ impl Reader {
         }
 
         if matrix.flows.iter().any(|flow| flow.id.is_none()) {
-            let message = "paths are for flows by their id, and some have none";
-            let problem = text.problem(0..0, message);
-            let help = "give every flow of the matrix an id";
-            return self.sink.push(problem.help(help));
+            let problem = text.problem(0..0, "paths are for flows by their id, and some have none");
+            return self.sink.push(problem.help("give every flow of the matrix an id"));
         }
         let ids = matrix.flows.iter().filter_map(|flow| flow.id);
         let ids = std::collections::BTreeSet::from_iter(ids);
         if let Some((id, _)) = hops.keys().find(|(id, _)| !ids.contains(id)) {
             let message = format!("the traffic matrix has no flow with id {id}");
-            let problem = text.problem(0..0, message);
-            let help = "are these the paths of this matrix?";
-            self.sink.push(problem.help(help));
+            self.sink.push(text.problem(0..0, message).help("are these the paths of this matrix?"));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What htsim_roce is told on its command line, under the same names and in the same units.
+//! The options of htsim_roce, under the same names and in the same units as on its command line.
 
 use std::str::FromStr;
 
@@ -65,7 +65,7 @@ const KEYS: [&str; 10] = [
 impl FromStr for Options {
     type Err = String;
 
-    /// From `mtu=1500,end=20000`.
+    /// Reads options such as `mtu=1500,end=20000`.
     fn from_str(text: &str) -> Result<Options, String> {
         let mut options = Options::default();
         for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
@@ -93,8 +93,7 @@ impl Options {
         let span = |most_us: f64| {
             let number = value.parse::<f64>().ok();
             let number = number.filter(|number| (0.0..=most_us).contains(number));
-            let span = number.map(|us| Span::ps((us * 1e6).round() as u64));
-            span.ok_or_else(|| {
+            number.map(|us| Span::ps((us * 1e6).round() as u64)).ok_or_else(|| {
                 format!("{key}={value}: microseconds from 0 to {most_us} are wanted")
             })
         };

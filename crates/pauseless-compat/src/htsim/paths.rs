@@ -15,7 +15,7 @@ pub(super) type Hops = BTreeMap<(u64, u64), Way>;
 pub(super) struct Way {
     /// The switches behind the first, each where it was written.
     pub nodes: Vec<At<String>>,
-    /// Its first line.
+    /// The place of its first line.
     pub place: Place,
 }
 
@@ -40,18 +40,15 @@ fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), At<String>)> {
     const SHAPE: &str = "PATH flow NUMBER dst NUMBER switch NAME via EGRESS";
     let texts = Vec::from_iter(words.iter().map(|word| word.text));
     let ["PATH", "flow", _, "dst", _, "switch", _, "via", _] = texts[..] else {
-        let problem = words[0].problem("not a line of a path");
-        sink.push(problem.expected(SHAPE));
+        sink.push(words[0].problem("not a line of a path").expected(SHAPE));
         return None;
     };
     let number = |word: Word<'_>| sink.take(word.integer(0..=u64::from(u32::MAX)));
     let (flow, target) = (number(words[2]), number(words[4]));
-    let next = words[8].text.split_once("->").map(|(_, next)| next);
-    let next = next.and_then(node);
+    let next = words[8].text.split_once("->").map(|(_, next)| next).and_then(node);
     if next.is_none() {
         let problem = words[8].problem(format!("{:?} is no egress", words[8].text));
-        let expected = "SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number";
-        sink.push(problem.expected(expected));
+        sink.push(problem.expected("SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number"));
     }
     let next = At { value: next?, place: words[8].place("") };
     Some(((flow?, target?), next))
@@ -73,5 +70,5 @@ fn node(text: &str) -> Option<String> {
     })
 }
 
-/// More than this nobody reads.
+/// The most problems that are reported.
 const PROBLEMS_MAX: usize = 50;

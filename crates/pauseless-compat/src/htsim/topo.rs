@@ -19,7 +19,7 @@ pub(super) struct Tree {
     pub uppers_per_pod: u64,
     /// How many cores a switch of the second tier is joined to.
     pub cores_per_upper: u64,
-    /// Of the links below each tier.
+    /// The links below each tier.
     pub links: [Link; 3],
     /// What a switch of each tier adds to the way of a packet.
     pub latencies: [Span; 3],
@@ -59,14 +59,13 @@ impl Tree {
     pub(super) fn has(&self, name: &str) -> bool {
         let name = name.split('#').next().unwrap_or(name);
         let counts = ["H", "LS", "US", "CS"].into_iter();
-        let mut counts = counts.zip([self.hosts].into_iter().chain(self.counts));
-        counts.any(|(tier, count)| {
+        counts.zip([self.hosts].into_iter().chain(self.counts)).any(|(tier, count)| {
             let number = name.strip_prefix(tier).and_then(|number| number.parse::<u64>().ok());
             number.is_some_and(|number| number < count)
         })
     }
 
-    /// The same for two tiers.
+    /// The tree of two tiers that htsim makes for so many hosts.
     pub(super) fn for_hosts_of_two(hosts: u64, link: Link, latency: Span) -> Option<Tree> {
         let k = (1..=2_000).find(|k| k * k / 2 >= hosts)?;
         let half = k / 2;
@@ -194,8 +193,7 @@ impl<'t> Parser<'t, '_> {
     fn is_complete(&self, text: Text<'_>) -> bool {
         let mut is_complete = true;
         let mut miss = |at: Range<usize>, name: &str, help: String| {
-            let problem = text.problem(at, format!("{name} is missing"));
-            self.sink.push(problem.help(help));
+            self.sink.push(text.problem(at, format!("{name} is missing")).help(help));
             is_complete = false;
         };
         for (value, (name, _)) in self.heads.iter().zip(HEADS) {
@@ -232,7 +230,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// `a / b`, or a report at `key` of `tier` if that is no whole number above zero.
-    fn share(&self, (a, b): (u64, u64), (tier, key): (usize, usize), what: &str) -> Option<u64> {
+    fn share(&self, a: u64, b: u64, tier: usize, key: usize, what: &str) -> Option<u64> {
         if b > 0 && a >= b && a.is_multiple_of(b) {
             return Some(a / b);
         }
@@ -248,8 +246,7 @@ impl<'t> Parser<'t, '_> {
         let is_deep = tiers == 3;
         if self.value(0, BUNDLE) != 1 {
             let word = self.tiers[0].values[BUNDLE].map(|(_, word)| word)?;
-            let problem = word.problem("a host has one link");
-            self.sink.push(problem.expected("1, or nothing"));
+            self.sink.push(word.problem("a host has one link").expected("1, or nothing"));
             return None;
         }
         let pods = self.head_share(hosts, pod)?;
@@ -261,24 +258,26 @@ impl<'t> Parser<'t, '_> {
         }
         let hosts_per_lower = self.value(0, RADIX_DOWN);
         let lowers_per_pod =
-            self.share((pod, hosts_per_lower), (0, RADIX_DOWN), "switches of a pod")?;
+            self.share(pod, hosts_per_lower, 0, RADIX_DOWN, "switches of a pod")?;
         // As htsim counts them: by capacity, then by ports.
         let speeds = [0, 1, 2].map(|tier| self.value(tier, SPEED));
         let below = hosts * speeds[0];
-        let uplinks = (below, speeds[1] * self.value(0, OVERSUBSCRIBED));
-        let uplinks = self.share(uplinks, (0, OVERSUBSCRIBED), "links above tier 0")?;
-        let uppers = (uplinks, pods * self.value(1, RADIX_DOWN));
-        let uppers_per_pod = self.share(uppers, (1, RADIX_DOWN), "tier 1 switches of a pod")?;
+        let above = speeds[1] * self.value(0, OVERSUBSCRIBED);
+        let uplinks = self.share(below, above, 0, OVERSUBSCRIBED, "links above tier 0")?;
+        let downlinks = pods * self.value(1, RADIX_DOWN);
+        let uppers_per_pod =
+            self.share(uplinks, downlinks, 1, RADIX_DOWN, "tier 1 switches of a pod")?;
         let bundle = self.value(1, BUNDLE);
-        self.expect((0, RADIX_UP), uppers_per_pod * bundle)?;
+        self.expect(0, RADIX_UP, uppers_per_pod * bundle)?;
         let (mut cores, mut cores_per_upper) = (0, 0);
         if is_deep {
-            let top = (uplinks * speeds[1], speeds[2] * self.value(1, OVERSUBSCRIBED));
-            let top = self.share(top, (1, OVERSUBSCRIBED), "links above tier 1")?;
-            cores = self.share((top, self.value(2, RADIX_DOWN)), (2, RADIX_DOWN), "cores")?;
-            let radix = (self.value(1, RADIX_UP), self.value(2, BUNDLE));
-            cores_per_upper = self.share(radix, (1, RADIX_UP), "cores of a tier 1 switch")?;
-            self.expect((1, RADIX_UP), cores / uppers_per_pod.min(cores) * self.value(2, BUNDLE))?;
+            let below = uplinks * speeds[1];
+            let above = speeds[2] * self.value(1, OVERSUBSCRIBED);
+            let top = self.share(below, above, 1, OVERSUBSCRIBED, "links above tier 1")?;
+            cores = self.share(top, self.value(2, RADIX_DOWN), 2, RADIX_DOWN, "cores")?;
+            let (radix, bundle) = (self.value(1, RADIX_UP), self.value(2, BUNDLE));
+            cores_per_upper = self.share(radix, bundle, 1, RADIX_UP, "cores of a tier 1 switch")?;
+            self.expect(1, RADIX_UP, cores / uppers_per_pod.min(cores) * self.value(2, BUNDLE))?;
         }
         let links = [0, 1, 2].map(|tier| Link {
             rate: Rate::gbps(self.value(tier, SPEED).max(1)),
@@ -313,7 +312,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Reports where `key` of a tier does not say what follows from the rest.
-    fn expect(&self, (tier, key): (usize, usize), value: u64) -> Option<()> {
+    fn expect(&self, tier: usize, key: usize, value: u64) -> Option<()> {
         let (found, word) = self.tiers[tier].values[key]?;
         if found == value {
             return Some(());

@@ -108,7 +108,7 @@ impl Parts {
         }
         let names = names(&self.matrix.flows);
         let flows = self.matrix.flows.iter().zip(&names).zip(1..);
-        let rows = flows.map(|((flow, name), number)| self.row(flow, name, (number, &names)));
+        let rows = flows.map(|((flow, name), number)| self.row(flow, name, number, &names));
         let rows = Rows {
             list: rows.collect(),
             hosts: (0..self.tree.hosts).map(|host| format!("H{host}")).collect(),
@@ -121,11 +121,10 @@ impl Parts {
         [name.entries(), traffic::kinds().entries(&list), chosen(&keys)].concat()
     }
 
-    fn row(&self, flow: &Flow, name: &str, (number, names): (u32, &[String])) -> Row {
+    fn row(&self, flow: &Flow, name: &str, number: u32, names: &[String]) -> Row {
         let Options { mtu, has_starts, .. } = self.options;
         let packets = flow.size.div_ceil(mtu.get());
-        let after = flow.after.iter().map(|first| names[*first].as_str());
-        let after = Vec::from_iter(after).join(",");
+        let after = Vec::from_iter(flow.after.iter().map(|first| names[*first].as_str())).join(",");
         let start = flow.start.filter(|_| has_starts).unwrap_or(0);
         let way = |from: u64, to: u64| {
             let hops = self.hops.as_ref()?;
@@ -151,8 +150,7 @@ impl Parts {
         let Some(hops) = &self.hops else {
             return Vec::new();
         };
-        let flows = self.matrix.flows.iter();
-        let ways = flows.map(|flow| {
+        let ways = self.matrix.flows.iter().map(|flow| {
             let id = flow.id.unwrap_or(0);
             let way = [flow.target, flow.source].map(|to| hops.get(&(id, to)));
             let way = way.into_iter().flatten().next();
@@ -169,8 +167,7 @@ impl Parts {
             Some(rest) => {
                 let rest = rest.nodes.iter().map(|node| node.value.as_str());
                 let rest = rest.filter(|node| !node.starts_with('H'));
-                let names = std::iter::once(name.as_str()).chain(rest);
-                Some(Vec::from_iter(names).join(",").into())
+                Some(Vec::from_iter(std::iter::once(name.as_str()).chain(rest)).join(",").into())
             }
             None => (first == last).then(|| name.into()),
         }
@@ -241,7 +238,7 @@ impl Parts {
     }
 }
 
-/// Nothing but acknowledgements.
+/// The section `[congestion_control]`: targets acknowledge every packet, and nothing changes rates.
 fn congestion() -> Vec<Entry> {
     let kind = congestion::schemes().kind(&congestion::NONE, &Place::default());
     let common = congestion::Common {
@@ -258,6 +255,5 @@ fn names(flows: &[Flow]) -> Vec<String> {
     let ids = Vec::from_iter(flows.iter().filter_map(|flow| flow.id));
     let numbers = if ids.len() == flows.len() { ids } else { (1..=flows.len() as u64).collect() };
     let width = numbers.iter().max().map_or(1, |most| most.to_string().len());
-    let names = numbers.iter().map(|number| format!("{number:0width$}"));
-    names.collect()
+    numbers.iter().map(|number| format!("{number:0width$}")).collect()
 }

@@ -133,7 +133,7 @@ impl<'s> EthernetDumps<'s> {
             lossy: Lossy::nothing(),
             notes,
         };
-        let rows = bounce::add((&site, &ends), &mut fabric, choices.tunnels);
+        let rows = bounce::add(&site, &ends, &mut fabric, choices.tunnels);
         Classes::new(&site, &ends).enter(&mut fabric, &rows);
         configs::take_warnings(&self.configs, &mut fabric.notes);
         Ok(fabric)
@@ -145,16 +145,14 @@ impl<'s> EthernetDumps<'s> {
         let profiles = self.profiles.iter().map(|parsed| parsed.source);
         let file = wirings.chain(configs).chain(profiles).next();
         let file = file.map_or("", |source| source.file.as_str());
-        let message = "no file says how the fabric is cabled".to_string();
-        Problems::of_file(file, message, CABLED)
+        Problems::of_file(file, "no file says how the fabric is cabled".to_string(), CABLED)
     }
 }
 
 /// The first few of `names`, and how many more there are.
 fn some(names: &[String]) -> String {
     const SHOWN: usize = 4;
-    let shown = names.iter().take(SHOWN).map(String::as_str);
-    let shown = Vec::from_iter(shown).join(", ");
+    let shown = Vec::from_iter(names.iter().take(SHOWN).map(String::as_str)).join(", ");
     match names.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown} and {more} more"),

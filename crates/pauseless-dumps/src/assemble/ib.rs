@@ -15,7 +15,7 @@ use pauseless_fabric::dependency::{Demand, Lane, Lossy, Traffic};
 use pauseless_fabric::routing::{Groups, RouteBuilder, Routes, Routing, port_counts};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
-use crate::import::ib::{Cabling, GuidOwner, Lft, NodeKind, PathSl, SlToVl};
+use crate::import::ib::{Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, SlVlRow};
 use pauseless_fabric::fabric::Namer;
 use pauseless_fabric::fabric::{Device, Fabric, Medium, Names, Origin};
 use pauseless_text::problem::{Problem, Problems};
@@ -33,7 +33,7 @@ pub struct Dumps<'s> {
     pub cabling: Option<Parsed<'s, Cabling>>,
     pub tables: Option<Parsed<'s, Vec<Lft>>>,
     pub levels: Option<Parsed<'s, Vec<PathSl>>>,
-    pub lanes: Option<Parsed<'s, SlToVl>>,
+    pub lanes: Option<Parsed<'s, Vec<SlVlRow>>>,
 }
 
 impl Dumps<'_> {
@@ -96,8 +96,8 @@ impl Dumps<'_> {
 struct Cabled {
     topology: Topology,
     devices: Vec<Device>,
-    /// The node and port of each end of a cable, by index of the IB node and port number.
-    ends: BTreeMap<(usize, u8), (NodeId, PortId)>,
+    /// The node and port of the topology for each end of a cable.
+    ends: BTreeMap<IbEnd, (NodeId, PortId)>,
     /// The switches, by GUID.
     switches: BTreeMap<u64, (usize, NodeId)>,
     /// The hosts of each adapter, by GUID.
@@ -118,8 +118,8 @@ struct Building<'c> {
     cabling: &'c Cabling,
     builder: TopologyBuilder,
     devices: Vec<Device>,
-    /// By index of the IB node and port number; a switch has all its ports on one node.
-    nodes: BTreeMap<(usize, u8), NodeId>,
+    /// The node of the topology for each end of a cable; a switch has all its ports on one node.
+    nodes: BTreeMap<IbEnd, NodeId>,
 }
 
 impl<'c> Building<'c> {
@@ -135,9 +135,10 @@ impl<'c> Building<'c> {
         let mut ends = Vec::from_iter(cabling.links.iter().flat_map(|link| link.ends));
         ends.sort_unstable();
         let (switches, adapters): (Vec<_>, Vec<_>) =
-            ends.into_iter().partition(|(index, _)| building.is_switch(*index));
+            ends.into_iter().partition(|end| building.is_switch(end.node));
         let mut last = None;
-        for (index, port) in switches {
+        for end in switches {
+            let index = end.node;
             let node = &cabling.nodes[index];
             let id = match last {
                 Some((known, id)) if known == index => id,
@@ -148,18 +149,18 @@ impl<'c> Building<'c> {
                 }
             };
             last = Some((index, id));
-            building.nodes.insert((index, port), id);
+            building.nodes.insert(end, id);
         }
-        for (index, port) in adapters {
-            let node = &cabling.nodes[index];
+        for end in adapters {
+            let node = &cabling.nodes[end.node];
             let description = match node.port_count {
                 0 | 1 => node.description.clone(),
-                _ => format!("{}.P{port}", node.description),
+                _ => format!("{}.P{}", node.description, end.port),
             };
             let name = namer.name(&description, &format!("{:016x}", node.guid));
-            building.add_device(index);
+            building.add_device(end.node);
             let id = building.builder.add_host(name);
-            building.nodes.insert((index, port), id);
+            building.nodes.insert(end, id);
         }
         building
     }
@@ -181,7 +182,7 @@ impl<'c> Building<'c> {
         for link in &self.cabling.links {
             let refuse = |message: &str| Problem::new(link.at.clone(), message);
             let [a, b] = link.ends.map(|end| self.nodes[&end]);
-            if link.ends.iter().all(|(index, _)| !self.is_switch(*index)) {
+            if link.ends.iter().all(|end| !self.is_switch(end.node)) {
                 let problem = refuse("a cable joins two adapters");
                 return Err(problem.expected("a switch at one end"));
             }
@@ -217,7 +218,7 @@ impl Cabled {
         };
         cabled.number_ports(&cabling.value, &nodes);
         let mut without_lid = 0;
-        for (&(index, port), &id) in &nodes {
+        for (&IbEnd { node: index, port }, &id) in &nodes {
             let node = &cabling.value.nodes[index];
             if node.kind == NodeKind::Switch {
                 cabled.switches.insert(node.guid, (index, id));
@@ -247,8 +248,8 @@ impl Cabled {
             self.notes.push(note.to_string());
         }
         let mut is_cabled = vec![false; cabling.nodes.len()];
-        for (index, _) in cabling.links.iter().flat_map(|link| link.ends) {
-            is_cabled[index] = true;
+        for end in cabling.links.iter().flat_map(|link| link.ends) {
+            is_cabled[end.node] = true;
         }
         match is_cabled.iter().filter(|is_cabled| !**is_cabled).count() {
             0 => {}
@@ -257,14 +258,14 @@ impl Cabled {
     }
 
     /// Gives every cable end its port, and every port the number that it has on the device.
-    fn number_ports(&mut self, cabling: &Cabling, nodes: &BTreeMap<(usize, u8), NodeId>) {
+    fn number_ports(&mut self, cabling: &Cabling, nodes: &BTreeMap<IbEnd, NodeId>) {
         let mut next = vec![0u16; self.topology.nodes().len()];
-        for (index, port) in cabling.links.iter().flat_map(|link| link.ends) {
-            let node = nodes[&(index, port)];
+        for end in cabling.links.iter().flat_map(|link| link.ends) {
+            let node = nodes[&end];
             let number = PortId(next[node.index()]);
             next[node.index()] += 1;
-            self.ends.insert((index, port), (node, number));
-            self.devices[node.index()].ports.push(format!("P{port}"));
+            self.ends.insert(end, (node, number));
+            self.devices[node.index()].ports.push(format!("P{}", end.port));
         }
     }
 
@@ -315,8 +316,7 @@ impl Cabled {
             };
             by_switch.insert(*switch, (*index, lft));
         }
-        let mut switches = self.topology.switches().iter();
-        match switches.find(|switch| !by_switch.contains_key(switch)) {
+        match self.topology.switches().iter().find(|switch| !by_switch.contains_key(switch)) {
             None => Ok(by_switch),
             Some(missing) => {
                 let name = &self.topology.node(*missing).name;
@@ -330,8 +330,9 @@ impl Cabled {
     /// What is behind each port of a device: the port of its node, by number on the device.
     fn ports_by_number(&self, index: usize) -> [Option<(NodeId, PortId)>; 256] {
         let mut ports = [None; 256];
-        for ((_, number), end) in self.ends.range((index, 0)..=(index, u8::MAX)) {
-            ports[usize::from(*number)] = Some(*end);
+        let end = |port| IbEnd { node: index, port };
+        for (end, behind) in self.ends.range(end(0)..=end(u8::MAX)) {
+            ports[usize::from(end.port)] = Some(*behind);
         }
         ports
     }
@@ -382,7 +383,7 @@ impl Cabled {
         Addressed { routes, lids }
     }
 
-    fn classes(&mut self, lanes: &Parsed<'_, SlToVl>) -> Result<ClassMap, Problems> {
+    fn classes(&mut self, lanes: &Parsed<'_, Vec<SlVlRow>>) -> Result<ClassMap, Problems> {
         let mut table = ClassTable::new(Key::Label, port_counts(&self.topology));
         let missing = self.fill_with_identity(&mut table, &lanes.value);
         let mut known = BTreeSet::new();
@@ -392,7 +393,7 @@ impl Cabled {
                  is taken for the lane of the same number"
             ));
         }
-        for row in &lanes.value.rows {
+        for row in &lanes.value {
             let Some((index, node)) = self.switches.get(&row.guid) else {
                 let is_adapter = self.adapters.contains_key(&row.guid);
                 if row.owner == GuidOwner::AdapterPort || is_adapter {
@@ -403,7 +404,8 @@ impl Cabled {
                 let problem = Problem::new(row.at.clone(), message);
                 return Err(lanes.source.refuse(problem.help(SAME_TIME)));
             };
-            let port = |number: u8| self.ends.get(&(*index, number)).map(|(_, port)| *port);
+            let port =
+                |port: u8| self.ends.get(&IbEnd { node: *index, port }).map(|(_, port)| *port);
             // Port 0 is the switch itself, and other ports may have no cable.
             let (Some(ingress), Some(egress)) = (port(row.ingress), port(row.egress)) else {
                 continue;
@@ -442,7 +444,7 @@ impl Cabled {
 
     /// Enters the lane of the same number for every level, which is what a switch without a table
     /// does, and returns how many switches that are.
-    fn fill_with_identity(&self, table: &mut ClassTable, lanes: &SlToVl) -> usize {
+    fn fill_with_identity(&self, table: &mut ClassTable, lanes: &[SlVlRow]) -> usize {
         let identity = std::array::from_fn(|level| level as u8);
         for &node in self.topology.switches() {
             let count = self.topology.ports(node).len() as u16;
@@ -451,9 +453,8 @@ impl Cabled {
                 table.set(passage, identity);
             }
         }
-        let guids: BTreeSet<u64> = lanes.rows.iter().map(|row| row.guid).collect();
-        let without = self.switches.keys().filter(|guid| !guids.contains(guid));
-        without.count()
+        let guids: BTreeSet<u64> = lanes.iter().map(|row| row.guid).collect();
+        self.switches.keys().filter(|guid| !guids.contains(guid)).count()
     }
 
     /// The service level of every pair.
@@ -483,8 +484,7 @@ impl Cabled {
                  list of the same fabric?"
             ));
         }
-        let silent = self.adapters.keys().filter(|guid| !senders.contains(guid));
-        let silent = silent.count();
+        let silent = self.adapters.keys().filter(|guid| !senders.contains(guid)).count();
         if silent > 0 {
             self.notes.push(format!(
                 "{silent} adapters have no service level for any path; they are taken to use level 0"
@@ -531,7 +531,7 @@ const SAME_TIME: &str = "dump the tables and the cabling of the same fabric at t
 const NO_LANES: &str = "no file maps service levels to virtual lanes; each level is taken for \
      the lane of the same number";
 const NO_LEVELS: &str = "no file gives service levels to paths; all are taken to have level 0";
-/// Where the files do not say.
+/// The rate of a link whose files do not say one.
 const RATE_UNKNOWN: Rate = Rate::gbps(100);
 /// Twenty metres of cable; only a simulation uses it.
 const DELAY_UNKNOWN: Span = Span::ns(100);

@@ -84,9 +84,9 @@ impl Component {
 /// The roles of all buffers that have one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roles {
-    /// By buffer.
+    /// The role of each buffer.
     pub roles: BTreeMap<Buffer, Role>,
-    /// The cyclic components.
+    /// The groups of buffers that can wait for each other in a circle.
     pub components: Vec<Component>,
     /// The switches around which packets travel in a circle.
     pub looping: BTreeSet<NodeId>,
@@ -100,8 +100,7 @@ impl Roles {
         let junctions = crossings.iter().flat_map(|crossing| &crossing.junctions);
         let on = junctions.map(|junction| (junction.buffer, Role::OnCycle));
         roles.roles.extend(on);
-        let loops = crossings.iter();
-        let loops = loops.filter(|crossing| crossing.stretch.is_none());
+        let loops = crossings.iter().filter(|crossing| crossing.stretch.is_none());
         let junctions = loops.flat_map(|crossing| &crossing.junctions);
         roles.looping.extend(junctions.map(|junction| junction.buffer.node));
         roles.feed(crossings);

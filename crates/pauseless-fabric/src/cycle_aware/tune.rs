@@ -4,7 +4,7 @@ use pauseless_core::derive::{self, Derivation};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::unit::Bytes;
 
-/// K: as long as a buffer on a cycle holds less than this, nobody is stopped or slowed down.
+/// K: as long as a buffer on a cycle holds less than this, no sender is stopped or slowed down.
 pub fn late(control: &FlowControl, derivation: &Derivation) -> Bytes {
     let mtu = derivation.latency.mtu;
     match control {
@@ -72,8 +72,7 @@ pub fn early(control: &FlowControl, derivation: &Derivation, most: Bytes) -> (Fl
         }
         FlowControl::GfcConceptual(config) => {
             let bm = bm.min(config.mapping.bm);
-            let b0 = bm.saturating_sub(derive::conceptual_width(latency));
-            let b0 = b0.min(config.mapping.b0);
+            let b0 = bm.saturating_sub(derive::conceptual_width(latency)).min(config.mapping.b0);
             let mut tuned = derivation.gfc_conceptual(Some(bm), Some(b0));
             tuned.delay = config.delay;
             (FlowControl::GfcConceptual(tuned), bm + latency.mtu * 2)

@@ -16,19 +16,19 @@ pub use names::{Device, Namer, Names};
 pub struct Fabric {
     /// Where it comes from: the files, or the name of a shape.
     pub name: String,
-    /// Which flow control its links have.
+    /// The medium, which decides which flow control its links have.
     pub medium: Medium,
-    /// Who is joined to whom.
+    /// The nodes and the links between them.
     pub topology: Topology,
     /// What its own tools call nodes and ports.
     pub names: Names,
-    /// Where packets go.
+    /// The forwarding tables: where each switch sends each packet.
     pub routes: Routes,
-    /// Where the routes come from.
+    /// The source of the routes.
     pub origin: Origin,
-    /// In which class they go there.
+    /// The class of each packet on its next link.
     pub classes: ClassMap,
-    /// Which packets there are.
+    /// The packets that there can be.
     pub traffic: Traffic,
     /// Which buffers drop rather than make anybody wait.
     pub lossy: Lossy,
@@ -39,9 +39,9 @@ pub struct Fabric {
 /// Which flow control the links of a fabric have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// PFC, per priority.
+    /// Ethernet, with PFC per priority.
     Ethernet,
-    /// Credits, per virtual lane.
+    /// InfiniBand, with credits per virtual lane.
     InfiniBand,
 }
 
@@ -54,7 +54,7 @@ impl Medium {
         }
     }
 
-    /// What a class is called there.
+    /// The name of a traffic class on this medium.
     pub fn class_name(self) -> &'static str {
         match self {
             Medium::Ethernet => "priority",
@@ -63,19 +63,19 @@ impl Medium {
     }
 }
 
-/// Where routes come from.
+/// The source of the routes of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The switches' own tables.
     Tables,
     /// Flows with their own paths; what else there is follows a rule.
     Flows,
-    /// A rule.
+    /// A routing rule that gives every path.
     Rule(Routing),
 }
 
 impl Fabric {
-    /// What the analyser looks at.
+    /// The graph and the routes as the analyser takes them.
     pub fn network(&self) -> Network<'_> {
         Network {
             topology: &self.topology,
@@ -100,7 +100,7 @@ impl Fabric {
         self.origin = Origin::Rule(routing);
     }
 
-    /// These end nodes marked, by node.
+    /// Whether each node is one of these end nodes, in the order of the nodes.
     pub fn marks(&self, nodes: &[NodeId]) -> Vec<bool> {
         let mut marks = vec![false; self.topology.nodes().len()];
         for node in nodes {
@@ -127,8 +127,7 @@ impl Fabric {
         };
         let switches = self.topology.switches();
         let by_switch = Vec::from_iter(switches.iter().map(|switch| (*switch, of_switch(switch))));
-        let most = by_switch.iter().map(|(_, hosts)| hosts.len()).max();
-        let few = most.unwrap_or(0) / 4;
+        let few = by_switch.iter().map(|(_, hosts)| hosts.len()).max().unwrap_or(0) / 4;
         let sparse = by_switch.iter().filter(|(_, hosts)| hosts.len() <= few);
         let hosts = Vec::from_iter(sparse.flat_map(|(_, hosts)| hosts.iter().copied()));
         suspects.push(Suspects {

@@ -11,7 +11,7 @@ use pauseless_core::id::{NodeId, PortId};
 pub struct Device {
     /// What it calls itself; empty if that is its name.
     pub description: String,
-    /// Its GUID, on InfiniBand.
+    /// The GUID of the device, on InfiniBand.
     pub guid: Option<u64>,
     /// What its tools call each port; empty if they have no names of their own. A single empty
     /// name is that of a port without one.
@@ -31,12 +31,12 @@ impl Names {
         Names { devices }
     }
 
-    /// What is known of a node.
+    /// The names and the GUID of a node.
     pub fn device(&self, node: NodeId) -> Option<&Device> {
         self.devices.get(node.index())
     }
 
-    /// What its tools call a port.
+    /// The name of a port on its own device.
     pub fn port(&self, node: NodeId, port: PortId) -> Option<&str> {
         let label = self.device(node)?.ports.get(port.index())?;
         Some(label.as_str()).filter(|label| !label.is_empty())
@@ -55,8 +55,7 @@ impl Names {
             example.entry(kind.clone()).or_insert_with(|| device.description.clone());
             kinds.entry(kind).or_default().push(host);
         }
-        let kinds = kinds.into_iter().filter(|(_, hosts)| hosts.len() > 1);
-        let named = kinds.map(|(kind, hosts)| {
+        let named = kinds.into_iter().filter(|(_, hosts)| hosts.len() > 1).map(|(kind, hosts)| {
             let name = if kind.contains('#') {
                 format!("end nodes that call themselves like {:?}", example[&kind])
             } else {
@@ -99,9 +98,8 @@ impl Namer {
         };
         let candidates = [plain.clone(), format!("{plain}.{distinction}")];
         let numbered = (2..).map(|number| format!("{plain}.{distinction}.{number}"));
-        let mut candidates = candidates.into_iter().chain(numbered);
-        let name = candidates.find(|name| !self.taken.contains(name));
-        let name = name.expect("numbers do not end");
+        let name = candidates.into_iter().chain(numbered).find(|name| !self.taken.contains(name));
+        let name = name.expect("some number is not taken yet");
         self.taken.insert(name.clone());
         name
     }

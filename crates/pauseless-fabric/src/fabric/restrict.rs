@@ -84,8 +84,7 @@ impl Fabric {
     }
 
     fn end_node(&self, name: &str) -> Result<NodeId, String> {
-        let found = self.topology.node_named(name);
-        let found = found.filter(|node| self.topology.is_host(*node));
+        let found = self.topology.node_named(name).filter(|node| self.topology.is_host(*node));
         found.ok_or_else(|| format!("no end node is called {name:?}; {}", self.example()))
     }
 

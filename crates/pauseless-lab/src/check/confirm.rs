@@ -28,12 +28,12 @@ pub use report::{
     AttemptRecord, ConfirmationRecord, DisciplineRecord, SafeRateRecord, SimulatedRecord, text,
 };
 
-/// What came of a cycle.
+/// The result of simulating a cycle of buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmation {
-    /// It was simulated.
+    /// The cycle was simulated, with these results.
     Simulated(Simulated),
-    /// It cannot be.
+    /// The cycle cannot be simulated.
     NotSimulated {
         /// Why, as the rest of a sentence.
         reason: String,
@@ -46,7 +46,7 @@ pub struct Simulated {
     /// The scenario file of the earliest deadlock, if possible an output-queued one; where there
     /// is none, of the first run.
     pub scenario: String,
-    /// `pfc` or `cbfc`.
+    /// The flow control that was simulated: `pfc` or `cbfc`.
     pub flow_control: &'static str,
     /// The buffer of every port.
     pub buffer: Bytes,
@@ -75,14 +75,14 @@ impl Simulated {
 pub struct Attempt {
     /// How they were chosen.
     pub flow_set: FlowSet,
-    /// How many they are.
+    /// The number of flows that sent.
     pub flow_count: usize,
     /// One element per queueing discipline, in the order of [`Discipline::ALL`].
     pub outcomes: Vec<DisciplineOutcome>,
 }
 
 named! {
-    /// Which flows send.
+    /// The flows that are made to send.
     pub enum FlowSet {
         /// The fewest that close the cycle.
         Fewest = "fewest",
@@ -94,13 +94,13 @@ named! {
 /// What came of the greedy flows under one queueing discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisciplineOutcome {
-    /// The discipline.
+    /// The queueing discipline of all switches.
     pub discipline: Discipline,
     /// How many seeds were tried.
     pub seeds: usize,
     /// With how many of them it deadlocks.
     pub deadlocks: usize,
-    /// The earliest deadlock.
+    /// The time of the earliest deadlock; `None` if there was none.
     pub first: Option<Time>,
     /// The middle one of all deadlocks, the earlier of two.
     pub median: Option<Time>,
@@ -234,8 +234,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Examination<P> {
         let flows = 0..self.bench.plan.flow_count();
         let cases =
             flows.map(|flow| Case { left_out: Some(flow), ..greedy(Discipline::OutputQueued, 1) });
-        let times = self.bench.times(&Vec::from_iter(cases))?;
-        Some(times.iter().flatten().count())
+        Some(self.bench.times(&Vec::from_iter(cases))?.iter().flatten().count())
     }
 
     /// Halves the range of rates until it is a thousandth.
@@ -280,8 +279,7 @@ fn outcome(discipline: Discipline, times: &[Option<Time>]) -> DisciplineOutcome 
 /// The earliest deadlock of the first discipline that has one.
 fn telling(cases: &[Case], times: &[Option<Time>]) -> Case {
     let order = |discipline| Discipline::ALL.iter().position(|one| *one == discipline);
-    let found = cases.iter().zip(times);
-    let found = found.filter_map(|(case, time)| time.map(|time| (case, time)));
+    let found = cases.iter().zip(times).filter_map(|(case, time)| time.map(|time| (case, time)));
     let found = found.min_by_key(|(case, time)| (order(case.discipline), *time, case.seed));
     *found.map_or(&cases[0], |(case, _)| case)
 }
@@ -293,5 +291,5 @@ fn cores() -> NonZero<usize> {
 /// The rates that are tried are so many parts of the highest.
 const PARTS: u64 = 1_000;
 
-/// So many halvings find one part among [`PARTS`].
+/// The number of halvings that find one part among [`PARTS`].
 const SEARCH_STEPS: usize = 10;

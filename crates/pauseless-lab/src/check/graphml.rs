@@ -71,7 +71,7 @@ fn data(text: &mut String, key: &str, value: &str) {
 }
 
 fn line(text: &mut String, line: impl std::fmt::Display) {
-    writeln!(text, "{line}").expect("a string takes everything");
+    writeln!(text, "{line}").expect("writing to a String never fails");
 }
 
 /// Text of XML 1.0, which has no place for most control characters, not even escaped.
@@ -84,7 +84,7 @@ fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\t' | '\n' | '\r' => {
-                write!(escaped, "&#{};", u32::from(c)).expect("a string takes everything");
+                write!(escaped, "&#{};", u32::from(c)).expect("writing to a String never fails");
             }
             c if c < ' ' || ['\u{fffe}', '\u{ffff}'].contains(&c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),

@@ -17,7 +17,7 @@ use pauseless_text::records;
 /// What `check` prints: one fabric is a document of its own, several are a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Documents {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
     #[serde(flatten)]
     content: Content,
@@ -53,17 +53,17 @@ records! {
     } {
         /// The files, or the name of the shape.
         fabric: String = fabric.name.clone();
-        /// `infiniband` or `ethernet`.
+        /// The medium of the links: `infiniband` or `ethernet`.
         medium: &'static str = fabric.medium.name();
-        /// `cyclic` or `cycle-free`.
+        /// The verdict in a word: `cyclic` or `cycle-free`.
         verdict: &'static str = if verdict.is_cyclic() { "cyclic" } else { "cycle-free" };
         /// Whether buffers can wait for each other in a circle.
         cyclic: bool = verdict.is_cyclic();
         /// How many end nodes there are.
         hosts: usize = fabric.topology.host_count();
-        /// How many switches.
+        /// How many switches there are.
         switches: usize = fabric.topology.switches().len();
-        /// How many links.
+        /// How many links there are.
         links: usize = fabric.topology.links().len();
         /// Where the routes come from: `tables`, `flows` or `rule`.
         routes: &'static str = routes;
@@ -104,9 +104,9 @@ records! {
         let Component { buffers, dependency_count, cycle } = component;
         let (hops, flows) = (cycle.hops.iter(), cycle.flows.iter());
     } {
-        /// How many buffers.
+        /// How many buffers there are in the group.
         buffers: usize = buffers.len();
-        /// How many dependencies between them.
+        /// How many dependencies there are between them.
         dependencies: usize = *dependency_count;
         /// A shortest cycle: each buffer waits for the next, the last for the first.
         cycle: Vec<HopRecord> = hops.map(|hop| HopRecord::new(fabric, hop)).collect();
@@ -123,13 +123,13 @@ records! {
         buffer: BufferRecord = BufferRecord::new(fabric, hop.buffer);
         /// The port behind which the next buffer lies.
         egress: String = port(fabric, hop.buffer.node, hop.egress);
-        /// For whom packets go from this buffer to the next.
+        /// The end nodes whose packets go from this buffer to the next.
         targets: Vec<String> = names(fabric, &hop.targets);
-        /// Who sends them.
+        /// The end nodes that send these packets.
         sources: Vec<String> = names(fabric, &hop.sources);
     }
 
-    /// An ingress buffer.
+    /// An ingress buffer of a switch, by port and class.
     pub struct BufferRecord(fabric: &Fabric, buffer: Buffer) after {
         let device = fabric.names.device(buffer.node);
         let name = name(fabric, buffer.node);
@@ -147,7 +147,7 @@ records! {
         guid: Option<String> = guid.map(|guid| format!("{guid:#018x}"));
         /// The port at which packets arrive.
         port: String = port(fabric, buffer.node, buffer.port);
-        /// From which switch they come.
+        /// The switch from which packets come into the buffer.
         from: String = self::name(fabric, from);
         /// Priority or virtual lane.
         class: u8 = buffer.class.0;
@@ -178,7 +178,7 @@ records! {
         count: usize = blame.hosts.len();
         /// The names of these end nodes.
         hosts: Vec<String> = names(fabric, &blame.hosts);
-        /// Those of them that are enough to leave out; null if that was not looked for.
+        /// The hosts of these that are enough to leave out; null if that was not looked for.
         needed: Option<Vec<String>> = blame.needed.as_ref().map(|needed| names(fabric, needed));
     }
 }

@@ -20,7 +20,7 @@ use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, Tie
 use pauseless_fabric::fabric::{Fabric, Origin};
 pub(crate) use reach::unrouted_pairs;
 
-/// What was found.
+/// The cyclic buffer dependencies of a fabric, or that it has none.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// How many ingress buffers face switches.
@@ -111,5 +111,5 @@ fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
     Some(!graph.is_cyclic())
 }
 
-/// More cycles than this nobody reads.
+/// The most cycles that are shown.
 const COMPONENTS_MAX: usize = 8;

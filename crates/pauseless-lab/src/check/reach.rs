@@ -51,7 +51,7 @@ struct Reach<'n> {
     /// The switches that have end nodes.
     entrances: Vec<NodeId>,
     last: Option<(WayId, NodeId)>,
-    /// By node.
+    /// Whether each node was reached, in the order of the nodes.
     reached: Vec<bool>,
 }
 

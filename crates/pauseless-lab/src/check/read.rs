@@ -1,4 +1,4 @@
-//! From the files that somebody passes to a fabric: each is recognised by its content.
+//! From the files of a command line to a fabric: each is recognised by its content.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {
     read_with(paths, Choices::default())
 }
 
-/// The same with choices about what the files do not say. The rule of routing counts only where
+/// Reads the files with choices about what they do not say. The rule of routing counts only where
 /// they have no routes.
 pub fn read_with(paths: &[PathBuf], choices: Choices) -> Result<Fabric, Problems> {
     from_sources(&Source::read_all(paths)?, choices)
 }
 
-/// The same for files that have been read already.
+/// Puts files together that have been read already.
 pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
     for Source { file, text } in sources {
         if ib::recognise(text).is_none() && import::ethernet::recognise(text).is_none() {
@@ -58,8 +58,7 @@ pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Prob
     match media {
         [Some(_), Some(other)] => {
             let message = "an Ethernet file among InfiniBand files".to_string();
-            let help = "check one fabric at a time";
-            Err(Problems::of_file(&other.file, message, help))
+            Err(Problems::of_file(&other.file, message, "check one fabric at a time"))
         }
         [_, Some(_)] => ethernet.assemble(name, choices),
         _ => infiniband.assemble(name, choices.routing),

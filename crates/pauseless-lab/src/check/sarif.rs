@@ -111,8 +111,7 @@ impl Writer<'_> {
 
     /// The cycle in a sentence.
     fn sentence(&self, found: &ComponentRecord) -> String {
-        let buffers = found.cycle.iter().map(|hop| self.buffer(&hop.buffer));
-        let buffers = Vec::from_iter(buffers);
+        let buffers = Vec::from_iter(found.cycle.iter().map(|hop| self.buffer(&hop.buffer)));
         let first = buffers.first().map_or("", String::as_str);
         let round = format!("{} > {first}", buffers.join(" > "));
         let mut text = match &found.flows[..] {
@@ -156,8 +155,7 @@ impl Writer<'_> {
 
     fn code_flow(&self, found: &ComponentRecord) -> CodeFlow {
         let count = found.cycle.len();
-        let hops = found.cycle.iter().enumerate();
-        let hops = hops.map(|(at, hop)| {
+        let hops = found.cycle.iter().enumerate().map(|(at, hop)| {
             let text = format!(
                 "{} (from {}) waits for hop {}, out of {}, with packets for {} from {}",
                 self.buffer(&hop.buffer),

@@ -12,13 +12,13 @@ use super::sweep::describe;
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_text::terminal::{Mood, Paint};
 
-/// The whole report.
+/// The whole report about one fabric, as text for people.
 pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let mut out = headline(fabric, verdict, paint);
     let page = Page { fabric };
     page.summary(&mut out, verdict);
     for (number, component) in verdict.components.iter().enumerate() {
-        page.component(&mut out, (number + 1, verdict.component_count), component);
+        page.component(&mut out, number + 1, verdict.component_count, component);
     }
     let hidden = verdict.component_count - verdict.components.len();
     if hidden > 0 {
@@ -34,7 +34,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     out
 }
 
-/// The verdict alone.
+/// The first line of the report: the verdict.
 pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let name = &fabric.name;
     let scope = match &verdict.scope[..] {
@@ -54,8 +54,7 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         return format!("{name}: {free}; {says}{scope}\n");
     }
     let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
-    let loops = verdict.components.iter();
-    let loops = loops.filter(|component| component.cycle.flows.len() == 1);
+    let loops = verdict.components.iter().filter(|component| component.cycle.flows.len() == 1);
     let says = match loops.count() {
         0 => "lossless traffic can deadlock",
         _ => "packets travel in a circle (a routing loop), and lossless traffic can deadlock",
@@ -98,7 +97,7 @@ impl Page<'_> {
         }
     }
 
-    fn component(&self, out: &mut String, (number, count): (usize, usize), found: &Component) {
+    fn component(&self, out: &mut String, number: usize, count: usize, found: &Component) {
         let Component { buffers, dependency_count, cycle } = found;
         let _ = writeln!(
             out,
@@ -109,12 +108,12 @@ impl Page<'_> {
             cycle.hops.len()
         );
         for (at, hop) in cycle.hops.iter().enumerate() {
-            self.hop(out, (at + 1, cycle.hops.len()), hop);
+            self.hop(out, at + 1, cycle.hops.len(), hop);
         }
         self.flows(out, cycle);
     }
 
-    fn hop(&self, out: &mut String, (number, count): (usize, usize), hop: &Hop) {
+    fn hop(&self, out: &mut String, number: usize, count: usize, hop: &Hop) {
         let next = if number == count { 1 } else { number + 1 };
         let buffer = hop.buffer;
         let topology = &self.fabric.topology;

@@ -8,8 +8,8 @@ use pauseless_scenario::Scenario;
 use pauseless_scenario::congestion::{Chosen, schemes};
 use pauseless_scenario::steps::Steps;
 
-/// What end hosts and switches do about congestion; `None` if nobody is told anything.
-pub fn group(scenario: &Scenario) -> Option<Group> {
+/// The parameters of hosts and switches for congestion control; `None` if there is none.
+pub(super) fn group(scenario: &Scenario) -> Option<Group> {
     let congestion = &scenario.config.congestion;
     if congestion.control == CongestionControl::None && congestion.ack_every == 0 {
         return None;
@@ -36,15 +36,14 @@ fn common(steps: &mut Steps, scenario: &Scenario) {
         _ => None,
     });
     let class = class.map_or("that of the data".to_string(), |class| class.to_string());
-    steps.add(("class", "in which sources are told"), class, "as run");
+    steps.add("class", "in which sources are told", class, "as run");
     let every = match congestion.ack_every {
         0 => "never".to_string(),
         1 => "every packet".to_string(),
         n => format!("every {n} packets"),
     };
     let is_default = congestion.ack_every == congestion.control.ack_every();
-    let names = ("ack_every", "the target acknowledges");
-    steps.add(names, every, origin(is_default, "default"));
+    steps.add("ack_every", "the target acknowledges", every, origin(is_default, "default"));
 }
 
 /// A row for each key of the scheme, with its sentence.

@@ -19,7 +19,7 @@ use pauseless_text::quantity;
 /// A flow that circles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// Its name.
+    /// The name of the flow.
     pub flow: String,
     /// The switches of the loop, from where it enters.
     pub switches: Vec<String>,
@@ -27,13 +27,13 @@ pub struct Loop {
     pub boundary: Boundary,
     /// Frame bytes over all bytes of a frame on the wire: the bounds are reached that much earlier.
     pub frame_share: f64,
-    /// The flow's rate.
+    /// The rate at which the flow sends, in bits per second.
     pub rate_bps: f64,
     /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
     pub load: f64,
     /// How many flows meet on some link of this loop, itself included.
     pub flow_count: usize,
-    /// What follows.
+    /// What becomes of the loop at that rate.
     pub verdict: Verdict,
 }
 
@@ -46,13 +46,13 @@ named! {
         Balances = "balances",
         /// Some link does not, so that flow control fills the loop.
         Fills = "fills",
-        /// The same, but classes that count hops leave no cycle to fill.
+        /// Above the bound, too, but classes that count hops leave no cycle to fill.
         Drains = "drains",
     }
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict as a sentence for people.
     pub fn sentence(self) -> &'static str {
         match self {
             Verdict::Flows => "not above the bound: the loop carries it",
@@ -70,8 +70,7 @@ impl Verdict {
 pub(super) fn loops(scenario: &Scenario) -> Vec<Loop> {
     let flows = scenario.config.flows.iter();
     let mortal = flows.filter(|flow| flow.ttl < Flow::TTL_NONE);
-    let found = mortal.filter_map(|flow| of_flow(&scenario.config, flow));
-    let mut found = Vec::from_iter(found);
+    let mut found = Vec::from_iter(mortal.filter_map(|flow| of_flow(&scenario.config, flow)));
     // What flows put on a link, and how many they are.
     let mut links: BTreeMap<Link, (f64, usize)> = BTreeMap::new();
     for (_, loads) in &found {
@@ -119,8 +118,7 @@ fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
     let on_wire = flow.packet + config.wire_overhead;
     let frame_share = flow.packet.get() as f64 / on_wire.get() as f64;
     let rate_bps = flow.pace.as_bps() as f64;
-    let switches = circle.round.iter();
-    let switches = switches.map(|(node, _)| topology.node(*node).name.clone());
+    let switches = circle.round.iter().map(|(node, _)| topology.node(*node).name.clone());
     let loads = circle.round.iter().zip(passes(&circle, flow.ttl));
     let loads = loads.map(|(&(node, port), passes)| {
         let line = topology.port(node, port).rate.as_bps() as f64 * frame_share;

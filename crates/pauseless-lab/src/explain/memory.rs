@@ -21,41 +21,38 @@ pub(super) fn steps(steps: &mut Steps, group: &PortGroup, memory: &LaneMemory) {
         headroom(steps, group, memory);
         let pause = pfc::pause_span(config.quanta, group.derivation.latency.line);
         let formula = format!("{} quanta of 512 bits", config.quanta);
-        steps.add(("pause", &formula), pause, "802.1Q 36.1.3");
+        steps.add("pause", &formula, pause, "802.1Q 36.1.3");
     }
     if memory.reserve > Bytes::ZERO {
-        let names = ("reserve", "its own; by default one MTU");
-        steps.bytes(names, memory.reserve, "as run");
+        steps.bytes("reserve", "its own; by default one MTU", memory.reserve, "as run");
     }
     match memory.threshold {
         Threshold::Static(bytes) => {
-            let names = ("threshold", "of the pool; pause at it");
-            steps.bytes(names, bytes, "as run");
+            steps.bytes("threshold", "of the pool; pause at it", bytes, "as run");
         }
         Threshold::Dynamic(alpha) => {
-            let names = ("alpha", "pause at alpha times what is free of the pool");
-            steps.add(names, written_alpha(alpha), "as run");
+            steps.add(
+                "alpha",
+                "pause at alpha times what is free of the pool",
+                written_alpha(alpha),
+                "as run",
+            );
         }
         Threshold::Partition { alpha, .. } => {
             let formula = "pause at alpha (b_i / sum b (free of the pool) + b_i - s_i)";
-            steps.add(("alpha", formula), written_alpha(alpha), "ttl 2.3 eq 16");
+            steps.add("alpha", formula, written_alpha(alpha), "ttl 2.3 eq 16");
         }
     }
-    let names = ("offset", "resume so far below; by default 2 MTU");
-    steps.bytes(names, memory.resume_offset, "as run");
+    steps.bytes("offset", "resume so far below; by default 2 MTU", memory.resume_offset, "as run");
 }
 
 fn headroom(steps: &mut Steps, group: &PortGroup, memory: &LaneMemory) {
     let latency = &group.derivation.latency;
-    let names = ("crossing", "the frame that finds headroom first: one MTU");
-    steps.bytes(names, latency.mtu, RULE);
+    steps.bytes("crossing", "the frame that finds headroom first: one MTU", latency.mtu, RULE);
     let messages = Control::SIZE * u64::from(latency.classes);
-    let formula = format!("{} for each class", Control::SIZE);
-    steps.bytes(("messages", &formula), messages, RULE);
-    let names = ("headroom >=", "C tau + crossing + messages");
-    steps.bytes(names, latency.pfc_headroom(), RULE);
-    let names = ("headroom", "for what arrives after the PAUSE");
-    steps.bytes(names, memory.headroom, "as run");
+    steps.bytes("messages", &format!("{} for each class", Control::SIZE), messages, RULE);
+    steps.bytes("headroom >=", "C tau + crossing + messages", latency.pfc_headroom(), RULE);
+    steps.bytes("headroom", "for what arrives after the PAUSE", memory.headroom, "as run");
 }
 
 /// How the memory of switches is divided, those that are alike once.
@@ -81,8 +78,7 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Group> {
 
 fn title(scenario: &Scenario, switches: &[NodeId]) -> String {
     const SHOWN: usize = 4;
-    let names = switches.iter();
-    let names = names.map(|switch| &scenario.config.topology.node(*switch).name);
+    let names = switches.iter().map(|switch| &scenario.config.topology.node(*switch).name);
     format!("memory of {}", quantity::some(names, SHOWN))
 }
 
@@ -91,22 +87,21 @@ fn division(shared: &SharedConfig) -> Steps {
     let lanes = shared.lanes.len();
     let ports = lanes / shared.class_count;
     let sizes = shared.sizes();
-    steps.bytes(("B", "memory of the switch"), sizes.total, "scenario");
+    steps.bytes("B", "memory of the switch", sizes.total, "scenario");
     let formula = match shared.headroom {
         HeadroomPool::Class => format!("of {ports} ports, {} of each", classes(shared)),
         HeadroomPool::Port(_) => format!("of {ports} ports, shared by {}", classes(shared)),
         HeadroomPool::Switch(_) => format!("shared by {ports} ports, {} of each", classes(shared)),
     };
-    steps.bytes(("headroom", &formula), sizes.headroom, "as run");
+    steps.bytes("headroom", &formula, sizes.headroom, "as run");
     let dedicated = sizes.total - sizes.headroom - sizes.pool;
     let formula = if shared.partitions.is_empty() {
         format!("reserves of {ports} ports, {} of each", classes(shared))
     } else {
         format!("partitions of {}", classes(shared))
     };
-    steps.bytes(("dedicated", &formula), dedicated, "as run");
-    let names = ("pool", "B - headroom - dedicated, for all");
-    steps.bytes(names, sizes.pool, "derived here");
+    steps.bytes("dedicated", &formula, dedicated, "as run");
+    steps.bytes("pool", "B - headroom - dedicated, for all", sizes.pool, "derived here");
     let mut alphas = BTreeMap::new();
     for lane in &shared.lanes {
         if let Threshold::Dynamic(alpha) = lane.threshold {
@@ -122,15 +117,12 @@ fn division(shared: &SharedConfig) -> Steps {
             let formula =
                 format!("{whose}: a / (1 + n a) of the pool, a = {}", written_alpha(alpha));
             let bytes = alpha.fixed_point(sizes.pool, active);
-            steps.bytes(("may have", &formula), bytes, "Choudhury, Hahne");
+            steps.bytes("may have", &formula, bytes, "Choudhury, Hahne");
         }
     }
     steps
 }
 
 fn classes(shared: &SharedConfig) -> String {
-    match shared.class_count {
-        1 => "1 class".to_string(),
-        n => format!("{n} classes"),
-    }
+    quantity::plural(shared.class_count as u64, "class")
 }

@@ -20,15 +20,15 @@ pub struct Paper {
 /// A printed number and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PaperRecord {
-    /// What it is.
+    /// The name of the quantity.
     pub quantity: &'static str,
     /// The rate of the link.
     pub line_bps: u64,
     /// How it is computed.
     pub formula: &'static str,
-    /// What the formula gives.
+    /// The value that the formula gives here.
     pub ours: String,
-    /// What is printed.
+    /// The value that the paper prints.
     pub printed: &'static str,
     /// Why the two differ; empty if they do not.
     pub note: &'static str,
@@ -41,9 +41,7 @@ const ROUNDED: &str = "the paper computes with its rounded tau";
 //= gfc19 5.4 examples
 pub fn paper() -> Paper {
     let mut rows = Vec::new();
-    let mut add = |names: (&'static str, &'static str),
-                   cells: [(String, &'static str, &'static str); 3]| {
-        let (quantity, formula) = names;
+    let mut add = |quantity, formula, cells: [(String, &'static str, &'static str); 3]| {
         for (gbps, (ours, printed, note)) in LINES.into_iter().zip(cells) {
             let line_bps = Rate::gbps(gbps).as_bps();
             rows.push(PaperRecord { quantity, line_bps, formula, ours, printed, note });
@@ -54,18 +52,18 @@ pub fn paper() -> Paper {
     let tau = "2 MTU / C + 2 t_w + t_r";
     let [a, b, c] = ethernet.map(|latency| latency.tau().to_string());
     let cells = [(a, "7.4 us", ""), (b, "5.6 us", ""), (c, "5.2 us", "printed rounded")];
-    add(("tau, Ethernet", tau), cells);
+    add("tau, Ethernet", tau, cells);
     let [a, b, c] = infiniband.map(|latency| latency.tau().to_string());
     let why = "needs an MTU of 4000 B, not 4096 B";
-    add(("tau, InfiniBand", tau), [(a, "11.4 us", why), (b, "6.6 us", why), (c, "5.6 us", why)]);
+    add("tau, InfiniBand", tau, [(a, "11.4 us", why), (b, "6.6 us", why), (c, "5.6 us", why)]);
     let widths = ethernet.map(|latency| derive::buffer_width(&latency));
     let [a, b, c] = widths.map(|width| width.to_string());
     let cells = [(a, "18.5 KB", ""), (b, "56 KB", ""), (c, "130 KB", ROUNDED)];
-    add(("B_m - B_1, buffer-based", "2 C tau"), cells);
+    add("B_m - B_1, buffer-based", "2 C tau", cells);
     let [a, b, c] = widths.map(|width| derive::stage_count(width).to_string());
     let why = "the paper's own rule gives ours";
     let cells = [(a, "16", ""), (b, "18", why), (c, "20", why)];
-    add(("N, buffer-based", "1 + ceil(log2(B_m - B_1))"), cells);
+    add("N, buffer-based", "1 + ceil(log2(B_m - B_1))", cells);
     let [a, b, c] = infiniband.map(|latency| {
         derive::time_width_of_theorem(&latency, cbfc::default_period(latency.line)).to_string()
     });
@@ -74,7 +72,7 @@ pub fn paper() -> Paper {
         (b, "191.4 KB", "C T of 65535 B"),
         (c, "271 KB", ROUNDED),
     ];
-    add(("B_m - B_0, time-based", "(sqrt(tau / T) + 1)^2 C T"), cells);
+    add("B_m - B_0, time-based", "(sqrt(tau / T) + 1)^2 C T", cells);
     let share = 100.0 * Control::SIZE.get() as f64 / ethernet[0].c_tau().get() as f64;
     rows.push(PaperRecord {
         quantity: "feedback, a message per tau",

@@ -23,9 +23,9 @@ use pauseless_text::problem::Problems;
 
 /// A switch or a host.
 pub enum Node {
-    /// A switch.
+    /// A switch that forwards between its links.
     Switch(Box<SwitchNode>),
-    /// A host.
+    /// A host that sends and receives flows.
     Host(Box<HostNode>),
 }
 
@@ -63,7 +63,7 @@ pub trait Audience {
 
 /// The links of a node in the order of its ports, and how each was made.
 pub struct Links {
-    /// The links.
+    /// One link per port, in the order of the ports.
     pub links: Vec<Box<dyn Link>>,
     /// What was taken for each and why.
     pub how: Vec<String>,
@@ -150,7 +150,7 @@ pub fn interfaces() -> Vec<String> {
     names
 }
 
-/// The same of a switch and of a host.
+/// Calls a method that switches and hosts both have.
 macro_rules! either {
     ($node:expr, $machine:ident => $what:expr) => {
         match $node {
@@ -236,7 +236,7 @@ impl Node {
             return;
         }
         let nap = Duration::from_nanos(due.min(NAP_MAX).as_ps() / 1_000);
-        let nap = Timespec::try_from(nap).expect("it is short");
+        let nap = Timespec::try_from(nap).expect("a nap of at most NAP_MAX fits a timespec");
         let wait = |links: &mut dyn Iterator<Item = &dyn Link>| {
             let descriptors = links.filter_map(|link| link.descriptor());
             let readable = |descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN);
@@ -290,8 +290,7 @@ pub fn instant_at(wanted: u64) -> Instant {
 
 /// What the wall shows at `start`, since 1970.
 pub fn epoch(start: Instant) -> Duration {
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH);
-    let wall = wall.unwrap_or_default();
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = Instant::now();
     match start.checked_duration_since(now) {
         Some(ahead) => wall + ahead,
@@ -299,21 +298,22 @@ pub fn epoch(start: Instant) -> Duration {
     }
 }
 
-/// What a node says that nobody has ended for too long.
+/// The message of a node that runs on after its time, because it was not stopped.
 const TIME_IS_OVER: &str =
     "the clock of a node goes on for 200 days, which are over: it ends; start it again";
 
 /// As many frames at a time as nodes take.
 const BURST: usize = 64;
-/// More than any ring holds; a sender that never stops must not keep us here.
+/// The most frames that are thrown away at the start: more than any ring holds, since a sender that
+/// never stops must not keep us here.
 const FORGOTTEN_MAX: usize = 128;
-/// How often people look.
+/// The time between two pictures on the screen.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A loop that does not sleep looks at the wall for people only so often.
 const ROUNDS: u32 = 64;
 /// To go to sleep and wake up takes as long.
 const NAP_MIN: Span = Span::us(5);
-/// So that Ctrl-C is heard soon.
+/// The longest sleep, so that Ctrl-C is heard soon.
 const NAP_MAX: Span = Span::ms(20);
 
 #[cfg(test)]

@@ -32,11 +32,11 @@ use ports::Ports;
 pub use wire::{Wire, parse_clock, write_clock};
 
 named! {
-    /// What a command runs.
+    /// The role of a node, which decides the command that runs it.
     pub enum Role {
-        /// `pauseless switch`
+        /// A switch, which `pauseless switch` runs.
         Switch = "switch",
-        /// `pauseless host`
+        /// A host, which `pauseless host` runs.
         Host = "host",
     }
 }
@@ -50,17 +50,17 @@ impl Role {
 /// A node that can be started: everything written was checked, but for what this machine has.
 #[derive(Debug)]
 pub struct NodeFile {
-    /// Switch or host.
+    /// Whether the node is a switch or a host.
     pub role: Role,
-    /// The network.
+    /// The scenario that describes the whole network.
     pub scenario: Scenario,
-    /// Where it was read.
+    /// The path of the scenario file.
     pub scenario_path: PathBuf,
-    /// What the node is told.
+    /// The configuration of the node.
     pub plan: NodePlan,
     /// The interface of each port.
     pub interfaces: Vec<String>,
-    /// How frames travel.
+    /// How frames travel between this node and its peers, and by which clock.
     pub wire: Wire,
     source: Source,
     /// Where the interfaces stand in it, for messages about this machine.
@@ -141,7 +141,7 @@ impl NodeFile {
         long.map(remark).collect()
     }
 
-    /// The node's name.
+    /// The name of the node in the scenario.
     pub fn name(&self) -> &str {
         &self.plan.config.common().name
     }
@@ -152,8 +152,7 @@ impl NodeFile {
         let is_near = |node: NodeId, port: PortId| {
             node == self.plan.node || topology.port(node, port).peer == self.plan.node
         };
-        let groups = self.scenario.port_groups.iter();
-        let near = groups.filter(|group| {
+        let near = self.scenario.port_groups.iter().filter(|group| {
             let mut members = group.members.iter();
             members.any(|(node, port, _)| is_near(*node, *port))
         });
@@ -165,8 +164,7 @@ impl NodeFile {
         let ports = self.scenario.config.topology.ports(self.plan.node).iter();
         let flows = self.scenario.config.flows.iter();
         let largest = flows.map(|flow| flow.packet).max().unwrap_or_default();
-        let frames = ports.map(|port| port.rate.tx_span(largest));
-        frames.max().unwrap_or(Span::ZERO)
+        ports.map(|port| port.rate.tx_span(largest)).max().unwrap_or(Span::ZERO)
     }
 
     /// Points at the interface of `port`, which is not as it should be on this machine.
@@ -181,7 +179,7 @@ section! {
     pub(crate) struct NodeKeys {
         /// The file of the network, relative to the folder of this one.
         scenario: String, within "a path", required "\"ring.toml\"";
-        /// Which node of it this is.
+        /// The name of the node in the scenario.
         node: String, within "the name of a node", required "\"S1\"";
     }
 }
@@ -235,9 +233,12 @@ impl Written {
         let topology = &scenario.config.topology;
         let node = self.node(topology, role, sink)?;
         let options = Options { envelope: self.wire.envelope, slack: self.wire.slack };
-        let plans = plan::nodes(&scenario.config, &options);
-        let plans = plans.map_err(|refused| {
-            let place = &self.scenario.as_ref().expect("it was read").place;
+        let plans = plan::nodes(&scenario.config, &options).map_err(|refused| {
+            let place = &self
+                .scenario
+                .as_ref()
+                .expect("a node without a scenario was refused before")
+                .place;
             for reason in refused.reasons {
                 let problem = place.problem("the real wire cannot do all of this scenario");
                 sink.push(problem.help(reason));
@@ -254,8 +255,7 @@ impl Written {
                     config.forwarding.extend(more);
                 }
                 if let Some(watchdog) = &self.watchdog {
-                    let ports = config.switch.ports.iter();
-                    let mut lanes = ports.flat_map(|port| port.lanes.iter());
+                    let mut lanes = config.switch.ports.iter().flat_map(|port| port.lanes.iter());
                     if !lanes.any(|lane| matches!(lane.egress, FlowControl::Pfc(_))) {
                         let problem = watchdog.place.problem("there is no PFC to watch");
                         sink.push(problem.help("leave [watchdog] out"));

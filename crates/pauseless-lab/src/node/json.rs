@@ -14,7 +14,7 @@ pub const SCHEMA: u64 = 1;
 /// All that a node says at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeDocument {
-    /// `switch` or `host`.
+    /// The role of the node: `switch` or `host`.
     pub kind: String,
     /// The clock, such as `real` or `elastic:20us`.
     pub clock: String,
@@ -24,7 +24,7 @@ pub struct NodeDocument {
     pub tau: Tau,
     /// What the node has said while it ran.
     pub messages: Vec<String>,
-    /// What it has seen and done.
+    /// The counters and samples of the node.
     pub report: NodeReport,
 }
 

@@ -59,8 +59,7 @@ const LOSSES: [Loss; 9] = [
 
 /// What was lost or refused at a port, by cause, without causes that never were.
 pub fn losses(counters: &PortCounters) -> impl Iterator<Item = (&'static str, u64)> {
-    let all = LOSSES.map(|(cause, get)| (cause, get(counters)));
-    all.into_iter().filter(|(_, count)| *count > 0)
+    LOSSES.map(|(cause, get)| (cause, get(counters))).into_iter().filter(|(_, count)| *count > 0)
 }
 
 /// All metrics of these nodes.
@@ -102,8 +101,7 @@ fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
 
 fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
     let of = |get: &dyn Fn(&PortReport) -> u64| {
-        let samples = ports(nodes).map(|(labels, port)| (labels, get(port)));
-        Vec::from_iter(samples)
+        Vec::from_iter(ports(nodes).map(|(labels, port)| (labels, get(port))))
     };
     let lines = of(&|port| port.line_bps);
     page.samples("port_line_bits_per_second", "The emulated line rate.", lines);
@@ -189,8 +187,7 @@ fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
     };
     let all = || {
         nodes.iter().flat_map(|node| {
-            let flows = node.receives.iter();
-            flows.map(|flow| ([("node", &*node.name), ("flow", &*flow.name)], flow))
+            node.receives.iter().map(|flow| ([("node", &*node.name), ("flow", &*flow.name)], flow))
         })
     };
     for (name, help, get) in families {

@@ -6,7 +6,7 @@ mod tests;
 
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::port::PortConfig;
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_dataplane::report::{
     ClassReport, NodeReport, PortReport, Quantiles, ReceiveReport, SendReport,
 };
@@ -22,9 +22,9 @@ pub use terminal::{Screen, restore, size};
 pub struct Scene<'a> {
     /// What to say of the node beside its name and time.
     pub heading: &'a str,
-    /// At the last look.
+    /// The report at the last look.
     pub before: &'a NodeReport,
-    /// Now.
+    /// The report at this instant.
     pub now: &'a NodeReport,
     /// What its ports are set to; may be empty.
     pub settings: &'a [PortSetting],
@@ -47,7 +47,7 @@ pub struct LaneSetting {
 }
 
 impl PortSetting {
-    /// Of every port of a node.
+    /// The settings of every port of a node.
     pub fn of(config: &NodeConfig) -> Vec<PortSetting> {
         match config {
             NodeConfig::Switch(config) => config.switch.ports.iter().map(setting).collect(),
@@ -83,12 +83,12 @@ pub fn mark(control: &FlowControl) -> Option<(&'static str, Bytes)> {
 pub struct Size {
     /// Characters in a line.
     pub columns: usize,
-    /// Lines.
+    /// The number of lines on the screen.
     pub rows: usize,
 }
 
 impl Size {
-    /// Every terminal has as much.
+    /// The least size that every terminal has.
     pub const LEAST: Size = Size { columns: 80, rows: 24 };
 }
 
@@ -108,8 +108,7 @@ pub fn render(scenes: &[Scene<'_>], size: Size, paint: Paint) -> String {
         lines.truncate(rows - 1);
         lines.push(format!("and {hidden} lines more"));
     }
-    let lines = lines.iter().map(|line| cut(line, size.columns));
-    let mut text = Vec::from_iter(lines).join("\n");
+    let mut text = Vec::from_iter(lines.iter().map(|line| cut(line, size.columns))).join("\n");
     text.push('\n');
     text
 }
@@ -156,7 +155,7 @@ impl Scene<'_> {
         let now = self.now;
         let stalled = match now.stalled {
             Span::ZERO => String::new(),
-            span => format!("  left out {}", short_span(span)),
+            span => format!("  left out {}", quantity::span(span)),
         };
         let heading = format!("{}  {}  {}", now.name, quantity::time(now.time), self.heading);
         lines.push(paint.paint(Mood::Strong, &(heading + &stalled)));
@@ -183,8 +182,7 @@ impl Scene<'_> {
 
     fn port(&self, index: usize, bars: Bars, paint: Paint) -> String {
         let port = &self.now.ports[index];
-        let before = self.before.ports.get(index).map(|port| port.counters);
-        let before = before.unwrap_or_default();
+        let before = self.before.ports.get(index).map(|port| port.counters).unwrap_or_default();
         let counters = &port.counters;
         let input = self.rate(before.received_bytes, counters.received_bytes);
         let output = self.rate(before.sent_bytes, counters.sent_bytes);
@@ -218,20 +216,18 @@ impl Scene<'_> {
             "flow", "goodput", "frames", "missing", "p50", "p99"
         ));
         for (index, flow) in now.receives.iter().enumerate() {
-            let before = self.before.receives.get(index);
-            let before = before.map_or(Bytes::ZERO, |flow| flow.bytes);
+            let before = self.before.receives.get(index).map_or(Bytes::ZERO, |flow| flow.bytes);
             let goodput = self.rate(before, flow.bytes);
-            let text = received(flow, (goodput, goodput / line), bars);
+            let text = received(flow, goodput, goodput / line, bars);
             lines.push(match flow.missing + flow.duplicates {
                 0 => text,
                 _ => paint.paint(Mood::Bad, &text),
             });
         }
         for (index, flow) in now.sends.iter().enumerate() {
-            let before = self.before.sends.get(index);
-            let before = before.map_or(Bytes::ZERO, |flow| flow.bytes);
+            let before = self.before.sends.get(index).map_or(Bytes::ZERO, |flow| flow.bytes);
             let rate = self.rate(before, flow.bytes);
-            lines.push(sent(flow, (rate, rate / line), bars));
+            lines.push(sent(flow, rate, rate / line, bars));
         }
     }
 
@@ -291,11 +287,11 @@ fn state(port: &PortReport, setting: Option<&PortSetting>) -> (String, Mood) {
 }
 
 /// A flow at its target.
-fn received(flow: &ReceiveReport, (goodput, share): (f64, f64), bars: Bars) -> String {
+fn received(flow: &ReceiveReport, goodput: f64, share: f64, bars: Bars) -> String {
     let Quantiles { p50, p99, .. } = flow.latency;
     let latency = |span: Span| match flow.latency.count {
         0 => String::new(),
-        _ => short_span(span),
+        _ => quantity::span(span),
     };
     let line = format!(
         "{:8} {:>9} {}  {:>12}  {:>9}  {:>9}  {:>9}",
@@ -311,7 +307,7 @@ fn received(flow: &ReceiveReport, (goodput, share): (f64, f64), bars: Bars) -> S
 }
 
 /// A flow at its source.
-fn sent(flow: &SendReport, (rate, share): (f64, f64), bars: Bars) -> String {
+fn sent(flow: &SendReport, rate: f64, share: f64, bars: Bars) -> String {
     let allowed = match flow.allowed_bps {
         0 => "done".to_string(),
         bps => format!("allowed {}", quantity::rate(bps as f64)),
@@ -345,8 +341,4 @@ fn fit(name: &str, width: usize) -> String {
         None => name.to_string(),
         Some(_) => name.chars().take(width - 1).chain(['~']).collect(),
     }
-}
-
-fn short_span(span: Span) -> String {
-    quantity::time(Time::ZERO + span)
 }

@@ -17,10 +17,10 @@ use pauseless_fabric::fabric::Fabric;
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;
 
-/// What the files do not say.
+/// What the files do not say, but the command line does.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'t> {
-    /// As for a plan.
+    /// The values that a plan would be made with.
     pub request: &'t Request,
     /// The largest frame at every port; `None` for what each is configured for.
     pub mtu: Option<Bytes>,
@@ -28,7 +28,7 @@ pub struct Terms<'t> {
     pub fabric: Option<&'t Fabric>,
 }
 
-/// What was found in the files.
+/// The deployed values that the files have, each with a judgement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deployed {
     /// Ports that are alike together, then the rows of tables.
@@ -100,9 +100,9 @@ pub struct Row {
     pub mtu: Bytes,
     /// Lossless classes of the port.
     pub classes: u8,
-    /// What is deployed.
+    /// The values that are deployed on the port.
     pub profile: Profile,
-    /// What is derived; `None` if the link is not known.
+    /// The values that are derived for the port; `None` if its link is not known.
     pub derived: Option<Derived>,
     /// How the two compare.
     pub judgement: Judgement,
@@ -111,15 +111,15 @@ pub struct Row {
 /// Deployed values; what is not said is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Its name.
+    /// The name of the buffer profile.
     pub name: String,
-    /// Reserved bytes.
+    /// The bytes reserved for the group.
     pub size: Option<u64>,
     /// Bytes down to which a paused group must drain.
     pub xon: Option<u64>,
     /// How far below its threshold a paused group must drain.
     pub xon_offset: Option<u64>,
-    /// Headroom.
+    /// The headroom, in bytes: what may arrive after the pause was sent.
     pub xoff: Option<u64>,
     /// Up to where the queue may grow.
     pub threshold: Option<Threshold>,
@@ -130,7 +130,7 @@ pub struct Profile {
 pub struct Derived {
     /// By equation 15 of the TTL note.
     pub equation: Bytes,
-    /// As proved here.
+    /// The bound that is proved here.
     pub bound: Bytes,
     /// By SONiC's form, if cells were given.
     pub sonic: Option<Bytes>,
@@ -143,7 +143,7 @@ pub enum Judgement {
     Enough(Bytes),
     /// By this much it is not, and packets can be lost.
     TooSmall(Bytes),
-    /// Something is missing.
+    /// The two cannot be compared, because this is missing.
     Unknown(&'static str),
 }
 
@@ -152,13 +152,13 @@ pub enum Judgement {
 pub struct Pool {
     /// The switch or the file.
     pub of: String,
-    /// Its name.
+    /// The name of the pool.
     pub name: String,
-    /// Its size.
+    /// The size of the pool.
     pub size: Bytes,
     /// What all ports and classes that take from it need when all are paused at once.
     pub need: Bytes,
-    /// How many they are.
+    /// The number of ports and classes that take headroom from the pool.
     pub queues: u64,
     /// How the two compare.
     pub judgement: Judgement,
@@ -169,7 +169,7 @@ pub fn read(paths: &[PathBuf], terms: Terms<'_>) -> Result<Deployed, Problems> {
     judge(&Source::read_all(paths)?, terms)
 }
 
-/// The same for files that have been read already.
+/// Judges files that have been read already.
 pub fn judge(sources: &[Source], terms: Terms<'_>) -> Result<Deployed, Problems> {
     let (mut configs, mut tables) = (Vec::new(), Vec::new());
     for source in sources {
@@ -191,8 +191,7 @@ pub fn judge(sources: &[Source], terms: Terms<'_>) -> Result<Deployed, Problems>
     }
     let mut judge = Judge { terms, tables: &tables, found: Deployed::default() };
     for switch in gather(&configs)? {
-        let name = switch.hostname.as_deref();
-        let of = name.unwrap_or(&switch.source.file).to_string();
+        let of = switch.hostname.as_deref().unwrap_or(&switch.source.file).to_string();
         judge.switch(&of, &switch.config);
     }
     for table in &tables {
@@ -224,8 +223,8 @@ impl Judge<'_> {
         let mut used = Vec::new();
         for (name, groups) in &config.groups {
             for group in groups.iter().filter(|group| config.is_lossless(group)) {
-                let port = self.port(of, (config, name), group);
-                let profile = self.profile(config, (&port, &group.profile));
+                let port = self.port(of, config, name, group);
+                let profile = self.profile(config, &port, &group.profile);
                 used.push(profile.name.clone());
                 let classes = classes_of(group.classes);
                 let place = format!("{name} {classes}");
@@ -247,7 +246,7 @@ impl Judge<'_> {
         }
         for (name, profile) in &config.profiles {
             if let Some((speed, metres)) = profile.made_for.filter(|_| !used.contains(name)) {
-                self.made_for((speed, metres), of, deployed(name, profile));
+                self.made_for(speed, metres, of, deployed(name, profile));
             }
         }
         self.pools(of, config);
@@ -264,13 +263,12 @@ impl Judge<'_> {
 
     fn table(&mut self, of: &str, profiles: &[PgProfile]) {
         for profile in profiles {
-            let link = (profile.speed_mbps, profile.cable_m);
-            self.made_for(link, of, of_table(profile));
+            self.made_for(profile.speed_mbps, profile.cable_m, of, of_table(profile));
         }
     }
 
     /// A row for a profile that no port has, at the speed and the length that it was made for.
-    fn made_for(&mut self, (speed, metres): (u32, u32), of: &str, profile: Profile) {
+    fn made_for(&mut self, speed: u32, metres: u32, of: &str, profile: Profile) {
         let port = Port {
             speed_mbps: Some(speed),
             cable_m: Some(metres),
@@ -283,7 +281,7 @@ impl Judge<'_> {
 
     /// What is known of a port: from its configuration, else from the fabric, else from what the
     /// profile of its group was made for.
-    fn port(&self, of: &str, (config, name): (&SwitchConfig, &str), group: &BufferGroup) -> Port {
+    fn port(&self, of: &str, config: &SwitchConfig, name: &str, group: &BufferGroup) -> Port {
         let port = config.ports.get(name);
         let made_for = match &group.profile {
             GroupProfile::Named(name) => config.profiles.get(name).and_then(|it| it.made_for),
@@ -308,8 +306,7 @@ impl Judge<'_> {
     fn link(&self, of: &str, name: &str) -> Option<(u32, u32)> {
         let fabric = self.terms.fabric?;
         let node = fabric.topology.node_named(of)?;
-        let ports = fabric.topology.ports(node).iter().enumerate();
-        let mut named = ports.filter(|(number, _)| {
+        let mut named = fabric.topology.ports(node).iter().enumerate().filter(|(number, _)| {
             let number = pauseless_core::id::PortId(*number as u16);
             fabric.names.port(node, number) == Some(name)
         });
@@ -329,7 +326,7 @@ impl Judge<'_> {
         self.terms.request.classes.unwrap_or(usual)
     }
 
-    fn profile(&self, config: &SwitchConfig, (port, of): (&Port, &GroupProfile)) -> Profile {
+    fn profile(&self, config: &SwitchConfig, port: &Port, of: &GroupProfile) -> Profile {
         if let GroupProfile::Named(name) = of
             && let Some(profile) = config.profiles.get(name).filter(|it| it.xoff.is_some())
         {
@@ -393,7 +390,7 @@ impl Judge<'_> {
             let (mut need, mut queues, mut is_known) = (Bytes::ZERO, 0, true);
             for (port, groups) in &config.groups {
                 for group in groups.iter().filter(|group| config.is_lossless(group)) {
-                    let derived = self.derive(&self.port(of, (config, port), group));
+                    let derived = self.derive(&self.port(of, config, port, group));
                     let count = u64::from(group.classes.count_ones());
                     queues += count;
                     match &derived {

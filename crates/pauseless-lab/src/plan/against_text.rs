@@ -68,7 +68,7 @@ pub fn report(deployed: &Deployed) -> String {
     text + summary(deployed).as_str()
 }
 
-/// How many of each verdict.
+/// A line that counts the verdicts.
 fn summary(deployed: &Deployed) -> String {
     let rows = deployed.rows.iter();
     let of = |is: fn(&Judgement) -> bool| {
@@ -168,11 +168,11 @@ fn verdict(row: &Row) -> String {
 }
 
 records! {
-    /// All rows.
+    /// Deployed buffer profiles held against what is derived for their links.
     pub struct AgainstRecord(deployed: &Deployed) {
         /// Whether packets can be lost somewhere.
         can_lose: bool = deployed.can_lose();
-        /// Profiles.
+        /// One row per profile and kind of port.
         rows: Vec<RowRecord> = deployed.rows.iter().map(RowRecord::new).collect();
         /// Headroom that ports share.
         pools: Vec<PoolRecord> = deployed.pools.iter().map(PoolRecord::new).collect();
@@ -196,7 +196,7 @@ records! {
         of: String = row.of.clone();
         /// The ports with their groups.
         ports: Vec<String> = row.ports.clone();
-        /// The profile's name.
+        /// The name of the profile.
         profile: String = profile.name.clone();
         #[allow(missing_docs, reason = "named by its unit")]
         speed_mbps: Option<u32> = row.speed_mbps;
@@ -204,19 +204,19 @@ records! {
         cable_m: Option<u32> = row.cable_m;
         /// The largest frame that was reckoned with.
         mtu_bytes: u64 = row.mtu.get();
-        /// Lossless classes.
+        /// The number of lossless classes of the port.
         classes: u8 = row.classes;
-        /// Deployed.
+        /// Deployed: the bytes reserved for the group.
         size_bytes: Option<u64> = profile.size;
-        /// Deployed.
+        /// Deployed: the bytes down to which a paused group must drain.
         xon_bytes: Option<u64> = profile.xon;
-        /// Deployed.
+        /// Deployed: how far below its threshold a paused group must drain.
         xon_offset_bytes: Option<u64> = profile.xon_offset;
-        /// Deployed headroom.
+        /// Deployed: the headroom of the group.
         xoff_bytes: Option<u64> = profile.xoff;
         /// Deployed: alpha is 2 to this.
         dynamic_th: Option<i8> = dynamic_th;
-        /// Deployed.
+        /// Deployed: the most bytes of the shared pool that the group may hold.
         static_th_bytes: Option<u64> = static_th_bytes;
         /// Derived by equation 15 of the TTL note.
         equation_bytes: Option<u64> = derived(row, |it| Some(it.equation)).map(Bytes::get);
@@ -237,13 +237,13 @@ records! {
     pub struct PoolRecord(pool: &Pool) {
         /// The switch or the file.
         of: String = pool.of.clone();
-        /// Its name.
+        /// The name of the pool.
         pool: String = pool.name.clone();
-        /// Its size.
+        /// The size of the pool.
         size_bytes: u64 = pool.size.get();
         /// What all that take from it need at once.
         needed_bytes: u64 = pool.need.get();
-        /// How many they are.
+        /// The number of ports and classes that take from the pool.
         queues: u64 = pool.queues;
         /// `ok`, `too-small` or `unknown`.
         verdict: &'static str = word(&pool.judgement);

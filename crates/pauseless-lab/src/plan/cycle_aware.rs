@@ -32,21 +32,21 @@ pub struct CyclePlan {
     pub switches: Vec<CycleSwitch>,
 }
 
-/// Single failures.
+/// The result of failing links one at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailureRecord {
     /// How many single failures were tried.
     pub tried: usize,
-    /// How many make a cycle.
+    /// How many single failures make a cycle.
     pub cyclic: usize,
-    /// How many of those are covered.
+    /// How many cyclic failures the argument covers.
     pub covered: usize,
 }
 
 /// Switches with the same thresholds.
 #[derive(Clone, Debug)]
 pub struct CycleSwitch {
-    /// Which ones.
+    /// The switches that have these thresholds.
     pub members: Vec<NodeId>,
     /// Their ports with a queue on a cycle.
     pub on: Vec<(NodeId, PortId)>,
@@ -64,10 +64,10 @@ pub struct CycleSwitch {
     pub sets: Vec<CycleSet>,
 }
 
-/// What a scheme makes of it.
+/// The thresholds of one flow control on these switches.
 #[derive(Clone, Debug)]
 pub struct CycleSet {
-    /// Which one.
+    /// The flow control that is planned for.
     pub scheme: Scheme,
     /// The least buffer of the switch with which K is rho m L.
     pub least: Option<Bytes>,
@@ -82,9 +82,9 @@ pub struct CycleSet {
 /// The thresholds of one port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CyclePort {
-    /// Whether it is on a cycle.
+    /// Whether the port is on a cycle, and so throttles late.
     pub is_late: bool,
-    /// Its thresholds.
+    /// The thresholds of the port.
     pub set: Set,
 }
 
@@ -96,8 +96,7 @@ impl CycleSet {
 
     /// The thresholds of those on the cycle, or of the others; the lowest where links differ.
     pub fn lowest(&self, is_late: bool) -> Option<&Set> {
-        let ports = self.ports.values().filter(|port| port.is_late == is_late);
-        let sets = ports.map(|port| &port.set);
+        let sets = self.ports.values().filter(|port| port.is_late == is_late).map(|port| &port.set);
         sets.min_by_key(|set| late(&set.ingress.control, &set.derivation))
     }
 }
@@ -137,7 +136,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
     let roles = Roles::of(&all);
     let covered = cases.map(|cases| {
         let is_covered = |crossing: &Crossing| {
-            let at = all.binary_search(crossing).expect("it was collected");
+            let at = all.binary_search(crossing).expect("`all` has the crossings of every case");
             roles.components[at].is_covered()
         };
         let cyclic = Vec::from_iter(cases.iter().filter(|case| !case.is_empty()));
@@ -155,7 +154,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
         if at == next {
             switches.push(site.switch());
         }
-        switches[at].add(&site, (site.buffer, margin));
+        switches[at].add(&site, margin);
     }
     CyclePlan { components: roles.components, failures: covered, margin, switches }
 }
@@ -184,7 +183,7 @@ fn failures(fabric: &Fabric, reroute: Reroute) -> Vec<Vec<Crossing>> {
 /// A switch on a cycle.
 struct Site {
     node: NodeId,
-    /// What the switch has.
+    /// The buffer of the switch, all ports together.
     buffer: Bytes,
     factor: Option<u64>,
     stall_factor: Option<u64>,
@@ -243,8 +242,7 @@ impl Site {
 
     /// K of a queue on a cycle with this buffer, on the worst of the links.
     fn threshold(&self, scheme: Scheme, buffer: Bytes) -> Bytes {
-        let on = self.ports.iter().filter(|port| port.late > 0);
-        let thresholds = on.map(|port| {
+        let thresholds = self.ports.iter().filter(|port| port.late > 0).map(|port| {
             let buffer = buffer.max(scheme.least(&port.latency));
             let set = scheme.set(&port.latency, buffer);
             late(&set.ingress.control, &set.derivation)
@@ -274,8 +272,8 @@ impl Site {
         enough(top).then(|| self.total(scheme, search(enough, top), Bytes::ZERO))
     }
 
-    /// Fills a buffer: as much as there is for those on the cycle, and the others in proportion.
-    fn fill(&self, scheme: Scheme, (buffer, margin): (Bytes, f64)) -> Option<(Bytes, Bytes)> {
+    /// Shares out the buffer of the switch: as much as there is for those on the cycle, and the others in proportion.
+    fn fill(&self, scheme: Scheme, margin: f64) -> Option<(Bytes, Bytes)> {
         let frames = self.ports.first()?.latency.mtu;
         let extra = match scheme {
             Scheme::Pfc | Scheme::Cbfc => Bytes::ZERO,
@@ -283,12 +281,11 @@ impl Site {
             _ => frames * 6,
         };
         let early = |late: Bytes| self.room(scheme, late, margin) + extra;
-        let is_too_much = |late: Bytes| self.total(scheme, late, early(late)) > buffer;
+        let is_too_much = |late: Bytes| self.total(scheme, late, early(late)) > self.buffer;
         if is_too_much(Bytes::ZERO) {
             return None;
         }
-        let late = search(is_too_much, buffer + Bytes::new(1));
-        let late = late.saturating_sub(Bytes::new(1));
+        let late = search(is_too_much, self.buffer + Bytes::new(1)).saturating_sub(Bytes::new(1));
         Some((late, early(late)))
     }
 }
@@ -323,9 +320,9 @@ impl CycleSet {
         }
     }
 
-    fn add(&mut self, site: &Site, limits: (Bytes, f64)) {
+    fn add(&mut self, site: &Site, margin: f64) {
         self.least = site.least(self.scheme);
-        let Some((late_buffer, early_buffer)) = site.fill(self.scheme, limits) else {
+        let Some((late_buffer, early_buffer)) = site.fill(self.scheme, margin) else {
             return;
         };
         let threshold = site.threshold(self.scheme, late_buffer);
@@ -355,7 +352,7 @@ impl CycleSet {
 }
 
 impl CycleSwitch {
-    fn add(&mut self, site: &Site, limits: (Bytes, f64)) {
+    fn add(&mut self, site: &Site, margin: f64) {
         self.members.push(site.node);
         for port in &site.ports {
             let place = (site.node, port.number);
@@ -366,7 +363,7 @@ impl CycleSwitch {
             }
         }
         for set in &mut self.sets {
-            set.add(site, limits);
+            set.add(site, margin);
         }
     }
 }

@@ -81,12 +81,10 @@ fn coverage(component: &Component) -> &'static str {
 }
 
 fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
-    let names = switch.members.iter();
-    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+    let names = switch.members.iter().map(|node| fabric.topology.node(*node).name.clone());
     let _ = writeln!(text, "\n{}", shortened(names.collect()));
     let ports = |ports: &[(NodeId, PortId)]| {
-        let names = ports.iter();
-        let names = names.map(|(node, port)| fabric.port_name(*node, *port));
+        let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
         shortened(names.collect())
     };
     let _ = writeln!(text, "  on a cycle: {}", ports(&switch.on));
@@ -232,27 +230,26 @@ records! {
     pub struct ComponentRecord(component: &Component) {
         /// How many buffers the group has.
         buffers: usize = component.buffers;
-        /// s, or null where packets travel in a circle.
+        /// The stretch s; null where packets travel in a circle.
         stretch: Option<usize> = component.stretch;
-        /// s - 1.
+        /// The stretch less one: rho = s - 1.
         rho: Option<u64> = component.rho();
-        /// m.
+        /// The number m of ports that feed the group.
         feeding: usize = component.feeding;
         /// Whether the argument covers it.
         covered: bool = component.is_covered();
-        /// Why, or why not.
+        /// Why the argument covers the group, or why not.
         reason: &'static str = coverage(component);
     }
 
     /// Switches that are alike.
     pub struct CycleSwitchRecord(fabric: &Fabric, switch: &CycleSwitch) after {
         let ports = |ports: &[(NodeId, PortId)]| {
-            let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
-            names.collect()
+            ports.iter().map(|(node, port)| fabric.port_name(*node, *port)).collect()
         };
         let nodes = switch.members.iter();
     } {
-        /// Which ones.
+        /// The names of the switches.
         switches: Vec<String> =
             nodes.map(|node| fabric.topology.node(*node).name.clone()).collect();
         /// Ports on a cycle.
@@ -269,7 +266,7 @@ records! {
     pub struct CycleSetRecord(set: &CycleSet) after {
         let is_known = !set.ports.is_empty() && set.reached.is_finite();
     } {
-        /// Which one.
+        /// The flow control that is planned for, such as `pfc`.
         scheme: &'static str = set.scheme.name();
         /// Whether K > rho m L.
         holds: bool = set.holds();
@@ -280,13 +277,13 @@ records! {
             (is_known && set.after_stall.is_finite()).then_some(set.after_stall);
         /// The least buffer of a switch with which the bound holds.
         least_bytes: Option<u64> = set.least.map(Bytes::get);
-        /// Of the queues on a cycle, the lowest.
+        /// The lowest thresholds of the queues on a cycle.
         on_cycle: Option<ThresholdRecord> = set.lowest(true).map(ThresholdRecord::new);
-        /// Of all others, the lowest.
+        /// The lowest thresholds of all other ports.
         other: Option<ThresholdRecord> = set.lowest(false).map(ThresholdRecord::new);
     }
 
-    /// One set of thresholds.
+    /// The buffer and the thresholds of one port and class.
     pub struct ThresholdRecord(set: &Set) after {
         let (first, second) = match &set.ingress.control {
             FlowControl::None | FlowControl::Outside(_) => (Bytes::ZERO, Bytes::ZERO),

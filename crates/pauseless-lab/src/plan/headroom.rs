@@ -12,9 +12,9 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 pub enum Reaction {
     /// As long as 802.3 allows at the speed of the link.
     Standard,
-    /// So many quanta at any speed.
+    /// This number of quanta at any speed.
     Quanta(u32),
-    /// So long at any speed.
+    /// This length of time at any speed.
     Fixed(Span),
 }
 
@@ -46,8 +46,7 @@ impl Reaction {
 /// is more bytes.
 //= 802.3 31B.3.7 reaction
 pub fn standard_quanta(line: Rate) -> Option<u32> {
-    let limit = QUANTA.iter().find(|(mbps, _)| line <= Rate::mbps(*mbps));
-    limit.map(|(_, quanta)| *quanta)
+    QUANTA.iter().find(|(mbps, _)| line <= Rate::mbps(*mbps)).map(|(_, quanta)| *quanta)
 }
 
 /// Speed in Mb/s and quanta. Those of 25, 50, 200, 400 and 800 Gb/s are what SONiC ships.
@@ -67,9 +66,9 @@ const QUANTA: [(u64, u32); 10] = [
 /// What a term of the headroom is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// What takes the room.
+    /// The name of what takes the room.
     pub name: &'static str,
-    /// Why, or why not.
+    /// Why the term is needed, or why not here.
     pub why: &'static str,
     /// In equation 15 of the TTL note.
     pub equation: Bytes,
@@ -82,7 +81,7 @@ pub struct Term {
 pub struct Headroom {
     /// In the order in which they occur.
     pub terms: Vec<Term>,
-    /// Their sum in equation 15.
+    /// The sum of the terms in equation 15.
     pub equation: Bytes,
     /// Their sum in the bound that is proved here, [`Latency::pfc_headroom`].
     pub bound: Bytes,

@@ -23,15 +23,15 @@ records! {
     pub struct PlanDocument(fabric: &Fabric, plan: &Plan) after {
         let fitting = Scheme::ALL.into_iter().filter(|scheme| plan.fits(*scheme));
     } {
-        /// See [`SCHEMA`].
+        /// The version of the format of this document; see [`SCHEMA`].
         schema: u32 = SCHEMA;
-        /// The fabric.
+        /// The name of the fabric: its files, or its shape.
         fabric: String = plan.fabric.clone();
-        /// `ethernet` or `infiniband`.
+        /// The medium of the links: `ethernet` or `infiniband`.
         medium: &'static str = plan.medium.name();
-        /// By what its packets are routed.
+        /// How packets are routed, in words.
         routes: &'static str = super::text::routes(fabric);
-        /// The largest frame.
+        /// The largest frame that the plan reckons with.
         mtu_bytes: u64 = plan.request.mtu.get();
         /// The round trip of work conservation.
         rtt_ps: u64 = plan.request.rtt.as_ps();
@@ -59,15 +59,15 @@ records! {
 
     /// The document of deployed values alone.
     pub struct AgainstDocument(of: AgainstRecord) {
-        /// See [`SCHEMA`].
+        /// The version of the format of this document; see [`SCHEMA`].
         schema: u32 = SCHEMA;
-        /// Deployed values.
+        /// Deployed values held against derived ones.
         against: AgainstRecord = of;
     }
 
     /// Switches that are alike.
     pub struct SwitchRecord(fabric: &Fabric, switch: &SwitchPlan) {
-        /// Their names.
+        /// The names of the switches.
         switches: Vec<String> = names(fabric, &switch.members);
         /// The buffer of each.
         buffer_bytes: u64 = switch.buffer.get();
@@ -86,40 +86,40 @@ records! {
     pub struct PortRecord(fabric: &Fabric, port: &PortPlan) after {
         let names = port.members.iter();
     } {
-        /// Their names, over all switches.
+        /// The names of the ports, over all switches.
         ports: Vec<String> = names.map(|(node, number)| fabric.port_name(*node, *number)).collect();
-        /// How many each switch has.
+        /// How many of these ports each switch has.
         per_switch: usize = port.count;
         /// The rate of the link.
         rate_bps: u64 = port.kind.line.as_bps();
-        /// Its delay.
+        /// The propagation delay of the link.
         wire_ps: u64 = port.kind.wire.as_ps();
         /// How long the far end takes to obey.
         processing_ps: u64 = port.latency.processing.as_ps();
-        /// Lossless classes.
+        /// The number of lossless classes of the port.
         classes: u8 = port.kind.classes;
-        /// tau.
+        /// The feedback latency tau of the link.
         tau_ps: u64 = port.latency.tau().as_ps();
         /// The headroom of one class by equation 15 of the TTL note.
         headroom_equation_bytes: u64 = port.headroom.equation.get();
         /// The headroom of one class as proved here.
         headroom_bytes: u64 = port.headroom.bound.get();
-        /// The same by SONiC's form, if cells were given.
+        /// The headroom of one class by SONiC's form, if cells were given.
         #[serde(skip_serializing_if = "Option::is_none")]
         headroom_sonic_bytes: Option<u64> = port.sonic.map(Bytes::get);
-        /// Its terms.
+        /// The terms that the headroom consists of.
         terms: Vec<TermRecord> = port.headroom.terms.iter().map(TermRecord::new).collect();
     }
 
     /// A term of the headroom.
     pub struct TermRecord(term: &Term) {
-        /// What takes the room.
+        /// The name of what takes the room.
         name: &'static str = term.name;
-        /// Why.
+        /// Why the term is needed.
         why: &'static str = term.why;
-        /// In equation 15.
+        /// The bytes of the term in equation 15 of the TTL note.
         equation_bytes: u64 = term.equation.get();
-        /// In the bound that is proved here.
+        /// The bytes of the term in the bound that is proved here.
         bound_bytes: u64 = term.bound.get();
     }
 
@@ -130,7 +130,7 @@ records! {
             Fit::Short(by, advice) => (Bytes::ZERO, by, Some(advice)),
         };
     } {
-        /// `pfc`, `cbfc`, ..
+        /// The flow control: `pfc`, `cbfc`, `gfc-buffer`, ..
         flow_control: &'static str = plan.scheme.name();
         /// Whether the buffer is large enough.
         fits: bool = plan.fit.is_fitting();
@@ -157,7 +157,7 @@ records! {
 /// The thresholds of one port and class; what a scheme does not have is not there.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct ThresholdRecord {
-    /// The physical buffer.
+    /// The physical buffer of the port and class.
     pub buffer_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[allow(missing_docs, reason = "the names of the standard")]
@@ -165,10 +165,10 @@ pub struct ThresholdRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[allow(missing_docs, reason = "the names of the standard")]
     pub xon_bytes: Option<u64>,
-    /// What is granted.
+    /// The most that credits may grant, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit_bytes: Option<u64>,
-    /// The same in blocks of 64 bytes.
+    /// The most that credits may grant, in blocks of 64 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit_blocks: Option<u64>,
     /// C (tau + T): the link stays full from this much credit on.
@@ -177,22 +177,22 @@ pub struct ThresholdRecord {
     /// Whether the 2,048 blocks that IBA's counters can grant are as much.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iba_grant_is_enough: Option<bool>,
-    /// B_m.
+    /// B_m of GFC: the queue length at which the sender may send least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bm_bytes: Option<u64>,
-    /// B_1 of buffer-based GFC.
+    /// B_1 of buffer-based GFC: the queue length at which the first stage begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b1_bytes: Option<u64>,
-    /// B_0 of the others.
+    /// B_0 of time-based and conceptual GFC: the queue length from which on the sender slows down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b0_bytes: Option<u64>,
     /// The stages of buffer-based GFC: where each begins, and its rate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
-    /// T.
+    /// The period T after which messages or credits are sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_ps: Option<u64>,
-    /// The lowest rate.
+    /// The least rate that a sender is ever given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_min_bps: Option<u64>,
 }
@@ -201,11 +201,11 @@ records! {
     /// PFC with dynamic thresholds.
     #[derive(Copy)]
     pub struct DynamicRecord(dynamic: &Dynamic) {
-        /// alpha.
+        /// The factor alpha of the dynamic threshold.
         alpha: f64 = f64::from(dynamic.alpha_exponent).exp2();
         /// The headroom of all ports and classes.
         headroom_bytes: u64 = dynamic.headroom.get();
-        /// What is shared.
+        /// The pool that all queues share.
         pool_bytes: u64 = dynamic.pool.get();
         /// What the headroom lacks; 0 if it fits.
         short_bytes: u64 = dynamic.short.get();
@@ -215,11 +215,11 @@ records! {
         xoff_all_bytes: u64 = dynamic.all.get();
     }
 
-    /// TTL-based buffer management.
+    /// TTL-based buffer management on switches at the same places of paths.
     pub struct TtlRecord(fabric: &Fabric, ttl: &TtlPlan) after {
         let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
     } {
-        /// Which ones of the group.
+        /// The names of these switches.
         switches: Vec<String> = names(fabric, &ttl.members);
         /// The classes that the switch needs, from 1 on.
         classes: Vec<u32> = classes.map(|hop| hop + 1).collect();
@@ -231,9 +231,9 @@ records! {
         shared_bytes: u64 = ttl.shared.get();
         /// What is missing; 0 if it fits.
         short_bytes: u64 = ttl.short.get();
-        /// n C RTT.
+        /// The buffer that work conservation takes with sharing: n C RTT.
         work_shared_bytes: u64 = ttl.work_shared.get();
-        /// n k C RTT.
+        /// The buffer that work conservation takes without sharing: n k C RTT.
         work_separate_bytes: u64 = ttl.work_separate.get();
     }
 }
@@ -241,7 +241,7 @@ records! {
 /// The document of the TTL note's numbers.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
     /// One element per number.
     pub rows: Vec<PaperRecord>,
@@ -254,8 +254,7 @@ pub fn paper_document() -> PaperDocument {
 
 /// The names of switches.
 fn names(fabric: &Fabric, switches: &[NodeId]) -> Vec<String> {
-    let names = switches.iter();
-    names.map(|node| fabric.topology.node(*node).name.clone()).collect()
+    switches.iter().map(|node| fabric.topology.node(*node).name.clone()).collect()
 }
 
 pub fn thresholds(set: &Set) -> ThresholdRecord {

@@ -39,14 +39,14 @@ use ttl::Hops;
 pub use scheme::{Scheme, Set};
 pub use switch::{Advice, Dynamic, Fit, SchemePlan, SwitchPlan, TtlPlan};
 
-/// What to plan with.
+/// The values that a plan is made with.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The largest frame.
+    /// The largest frame that any link carries.
     pub mtu: Bytes,
     /// The buffer of every switch, all ports together.
     pub buffer: Bytes,
-    /// That of the switches with these names, in which `*` stands for any text; later ones win.
+    /// The buffer of switches with these names, in which `*` stands for any text; later ones win.
     pub buffers: Vec<(String, Bytes)>,
     /// How many lossless classes every port has; `None` for what the fabric says.
     pub classes: Option<u8>,
@@ -56,7 +56,7 @@ pub struct Request {
     pub wire: Option<Span>,
     /// How long a sender takes to obey.
     pub reaction: Reaction,
-    /// For SONiC's form of the headroom.
+    /// The cells of the switch chip, for SONiC's form of the headroom.
     pub cells: Option<Cells>,
     /// The round trip from end to end, for work conservation.
     pub rtt: Span,
@@ -84,20 +84,19 @@ impl Default for Request {
 impl Request {
     /// The buffer of a switch.
     fn buffer_of(&self, name: &str) -> Bytes {
-        let mut buffers = self.buffers.iter().rev();
-        let own = buffers.find(|(pattern, _)| matches(pattern, name));
+        let own = self.buffers.iter().rev().find(|(pattern, _)| matches(pattern, name));
         own.map_or(self.buffer, |(_, buffer)| *buffer)
     }
 }
 
-/// A buffer plan.
+/// The buffers and thresholds of all switches of a fabric.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The fabric's name.
+    /// The name of the fabric: its files, or its shape.
     pub fabric: String,
-    /// Which flow control its links have by nature.
+    /// The medium, which decides which flow control its links have by nature.
     pub medium: Medium,
-    /// What it was made with.
+    /// The values that the plan was made with.
     pub request: Request,
     /// Switches that are alike together, in the order of the first of each.
     pub switches: Vec<SwitchPlan>,
@@ -114,7 +113,7 @@ pub struct Plan {
 pub struct Kind {
     /// The rate of the link.
     pub line: Rate,
-    /// Its delay.
+    /// The propagation delay of the link.
     pub wire: Span,
     /// How many classes are lossless there.
     pub classes: u8,
@@ -138,17 +137,17 @@ impl Kind {
 /// Ports that are alike.
 #[derive(Clone, Debug)]
 pub struct PortPlan {
-    /// What they have in common.
+    /// The link and the classes that the ports have in common.
     pub kind: Kind,
     /// All of them, over all switches of the group.
     pub members: Vec<(NodeId, PortId)>,
-    /// How many each switch has.
+    /// How many of these ports each switch has.
     pub count: usize,
     /// The link and its feedback latency.
     pub latency: Latency,
     /// What may arrive after a PAUSE, term by term.
     pub headroom: Headroom,
-    /// The same as SONiC reckons it, if cells were given.
+    /// The headroom as SONiC reckons it, if cells were given.
     pub sonic: Option<Bytes>,
 }
 
@@ -211,7 +210,7 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
     let mut known: BTreeMap<(Vec<Kind>, Bytes), usize> = BTreeMap::new();
     let mut idle = 0;
     for &node in fabric.topology.switches() {
-        let kinds = port_kinds(fabric, request, (node, occurring));
+        let kinds = port_kinds(fabric, request, node, occurring);
         if kinds.is_empty() {
             idle += 1;
             continue;
@@ -265,8 +264,7 @@ impl Plan {
 
     /// Whether every switch has a pool left for dynamic thresholds.
     pub fn fits_dynamic(&self) -> bool {
-        let mut all = self.switches.iter();
-        all.all(|switch| switch.dynamic.is_fitting())
+        self.switches.iter().all(|switch| switch.dynamic.is_fitting())
     }
 
     /// Whether every switch has room for its TTL classes; `None` where packets circle and there is
@@ -279,8 +277,7 @@ impl Plan {
     /// The longest reaction of all links, for what knows one only.
     pub fn reaction_max(&self) -> Span {
         let ports = self.switches.iter().flat_map(|switch| &switch.ports);
-        let spans = ports.map(|port| port.latency.processing);
-        spans.max().unwrap_or(Span::ZERO)
+        ports.map(|port| port.latency.processing).max().unwrap_or(Span::ZERO)
     }
 
     /// The most lossless classes of any port.
@@ -321,7 +318,8 @@ pub fn classes_most(medium: Medium) -> usize {
 fn port_kinds(
     fabric: &Fabric,
     request: &Request,
-    (node, occurring): (NodeId, u16),
+    node: NodeId,
+    occurring: u16,
 ) -> Vec<(PortId, Kind)> {
     let ports = (0..).map(PortId).zip(fabric.topology.ports(node));
     let kinds = ports.map(|(number, port)| {

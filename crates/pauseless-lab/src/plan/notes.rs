@@ -27,7 +27,7 @@ pub(super) fn of_links(fabric: &Fabric, request: &Request, switches: &[SwitchPla
     notes
 }
 
-/// What follows from the routes.
+/// Notes that follow from the routes.
 pub(super) fn of_routes(fabric: &Fabric, hops: &Hops, switches: &[SwitchPlan]) -> Vec<String> {
     if hops.has_loop {
         return vec![LOOP.to_string()];
@@ -42,8 +42,7 @@ pub(super) fn of_routes(fabric: &Fabric, hops: &Hops, switches: &[SwitchPlan]) -
         ));
     }
     let ttl = switches.iter().flat_map(|switch| &switch.ttl);
-    let idle = ttl.filter(|ttl| ttl.hops == 0).map(|ttl| ttl.members.len());
-    let idle: usize = idle.sum();
+    let idle: usize = ttl.filter(|ttl| ttl.hops == 0).map(|ttl| ttl.members.len()).sum();
     if idle > 0 {
         let mut note = match idle {
             1 => "no route leads through 1 switch".to_string(),
@@ -51,7 +50,7 @@ pub(super) fn of_routes(fabric: &Fabric, hops: &Hops, switches: &[SwitchPlan]) -
         };
         if is_single(fabric.origin) {
             let all = ": of equal paths the rule takes one; --routing ecmp takes all";
-            note.write_str(all).expect("a string takes everything");
+            note.write_str(all).expect("writing to a String never fails");
         }
         notes.push(note);
     }

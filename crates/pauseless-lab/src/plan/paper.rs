@@ -11,13 +11,13 @@ use super::headroom::{Headroom, Reaction, cable};
 /// A number of the note and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PaperRecord {
-    /// What it is.
+    /// The name of the quantity.
     pub quantity: &'static str,
     /// How it is computed.
     pub formula: &'static str,
-    /// What the formula gives.
+    /// The value that the formula gives here, in bytes.
     pub ours_bytes: u64,
-    /// What is printed.
+    /// The value that the note prints.
     pub printed: &'static str,
     /// Why the two differ.
     pub note: &'static str,

@@ -30,12 +30,12 @@ use rayon::prelude::*;
 
 use super::{Plan, Scheme, Set};
 
-/// What came of the worst case.
+/// The result of the worst case on one kind of link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// Of which scheme.
+    /// The flow control that was run.
     pub scheme: Scheme,
-    /// On which link.
+    /// The link that it was run on: its rate, delay and frame size.
     pub latency: Latency,
     /// The planned buffer of the port and class.
     pub buffer: Bytes,
@@ -82,8 +82,7 @@ pub fn prove(plan: &Plan) -> Vec<Proof> {
         }
     }
     cases.sort_by_key(|(scheme, _)| *scheme);
-    let proofs = cases.into_par_iter();
-    proofs.map(|(scheme, set)| prove_set(scheme, &set)).collect()
+    cases.into_par_iter().map(|(scheme, set)| prove_set(scheme, &set)).collect()
 }
 
 /// Proves one port and scheme.
@@ -162,7 +161,7 @@ impl Bench {
             _ => 4,
         };
         let frame = self.latency.line.tx_span(self.latency.mtu);
-        let of = NonZeroU64::new(count).expect("not zero");
+        let of = NonZeroU64::new(count).expect("every arm gives at least one phase");
         let mut phases = Vec::from_iter((0..count).map(|n| frame.scale_up(n, of)));
         if matches!(self.control, FlowControl::Pfc(_)) {
             phases.extend(self.aimed(frame));
@@ -183,14 +182,13 @@ impl Bench {
         let byte = self.latency.line.tx_span(Bytes::new(1)).as_ps();
         let frame = frame.as_ps();
         // At the same instant it is the PAUSE that goes first.
-        let before = [0, 1, byte, byte * 16];
-        before.into_iter().map(move |ps| {
+        [0, 1, byte, byte * 16].into_iter().map(move |ps| {
             let phase = (due % frame + frame - ps % frame) % frame;
             Span::ps(phase)
         })
     }
 
-    /// When the two senders begin.
+    /// The time at which the two senders begin.
     fn after(&self) -> Time {
         let frame = self.latency.line.tx_span(self.latency.mtu);
         Time::ZERO + self.latency.wire * 4 + frame * 4
@@ -201,8 +199,7 @@ impl Bench {
         let config = self.config(phase, buffer);
         let outcome = pauseless_sim::run(&config);
         let (node, port) = under_test(&self.topology);
-        let queues = outcome.queues.iter();
-        let held = queues.filter(|queue| (queue.node, queue.port) == (node, port));
+        let held = outcome.queues.iter().filter(|queue| (queue.node, queue.port) == (node, port));
         let most = held.map(|queue| queue.max).max().unwrap_or(Bytes::ZERO);
         (most, outcome.lost_packets)
     }
@@ -260,15 +257,14 @@ impl Bench {
 
     /// The frame that aligns the queue, two senders at line rate, and the frames on the way back.
     fn flows(&self, phase: Span) -> Vec<Flow> {
-        let greedy = (Bytes::MAX, self.after());
         let mut flows = vec![
-            self.flow("data 1", ("H1", "H3"), greedy),
-            self.flow("data 2", ("H2", "H3"), greedy),
-            self.flow("way back", ("H3", "H1"), (Bytes::MAX, Time::ZERO + phase)),
+            self.flow("data 1", "H1", "H3", Bytes::MAX, self.after()),
+            self.flow("data 2", "H2", "H3", Bytes::MAX, self.after()),
+            self.flow("way back", "H3", "H1", Bytes::MAX, Time::ZERO + phase),
         ];
         let odd = self.odd();
         if odd > Bytes::ZERO {
-            flows.push(self.flow("align", ("H1", "H3"), (odd, Time::ZERO)));
+            flows.push(self.flow("align", "H1", "H3", odd, Time::ZERO));
         }
         flows
     }
@@ -288,7 +284,7 @@ impl Bench {
         Bytes::new(threshold.get() % frame.get())
     }
 
-    fn flow(&self, name: &str, (from, to): (&str, &str), (size, start): (Bytes, Time)) -> Flow {
+    fn flow(&self, name: &str, from: &str, to: &str, size: Bytes, start: Time) -> Flow {
         let target = named(&self.topology, to);
         Flow {
             label: 0,

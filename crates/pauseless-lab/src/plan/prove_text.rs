@@ -49,23 +49,23 @@ fn verdict(proof: &Proof) -> String {
 }
 
 records! {
-    /// A proof.
+    /// What came of the worst case on one kind of link.
     pub struct ProofRecord(proof: &Proof) {
-        /// Of which scheme.
+        /// The flow control that was run.
         flow_control: &'static str = proof.scheme.name();
         /// The rate of the link.
         rate_bps: u64 = proof.latency.line.as_bps();
-        /// Its delay.
+        /// The propagation delay of the link.
         wire_ps: u64 = proof.latency.wire.as_ps();
         /// How long the far end took to obey.
         processing_ps: u64 = proof.latency.processing.as_ps();
-        /// Lossless classes.
+        /// The number of lossless classes of the port.
         classes: u8 = proof.latency.classes;
-        /// The planned buffer.
+        /// The planned buffer of the port and class.
         buffer_bytes: u64 = proof.buffer.get();
-        /// The most that it held.
+        /// The most that the buffer held.
         high_water_bytes: u64 = proof.high_water.get();
-        /// What that left free.
+        /// What was always free of the buffer.
         slack_bytes: u64 = proof.slack().get();
         /// The phase of the frames on the way back in which it held that much.
         worst_phase_ps: u64 = proof.phase.as_ps();

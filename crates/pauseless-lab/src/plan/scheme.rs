@@ -10,9 +10,9 @@ named! {
     /// A flow control that is planned for.
     #[derive(PartialOrd, Ord)]
     pub enum Scheme {
-        /// Priority flow control.
+        /// Priority flow control: PAUSE frames at a threshold.
         Pfc = "pfc",
-        /// InfiniBand credits.
+        /// Credit-based flow control, as of InfiniBand.
         Cbfc = "cbfc",
         /// GFC with a message on every stage crossing.
         GfcBuffer = "gfc-buffer",
@@ -65,13 +65,13 @@ impl Scheme {
 }
 
 /// Below its first threshold a queue has room for this many frames, so that XON lies above zero
-/// and a packet that only passes through holds nobody back.
+/// and a packet that only passes through stops no sender.
 pub const ROOM_FRAMES: u64 = 3;
 
 /// The thresholds of one (ingress port, class).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Set {
-    /// What they were derived from.
+    /// The link and the buffer that the thresholds were derived from.
     pub derivation: Derivation,
     /// Buffer and thresholds, as a simulation takes them.
     pub ingress: Ingress,

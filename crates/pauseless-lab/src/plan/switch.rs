@@ -15,7 +15,7 @@ pub use pauseless_scenario::FRAMES;
 /// The plan of switches that are alike.
 #[derive(Clone, Debug)]
 pub struct SwitchPlan {
-    /// Which ones.
+    /// The switches of the group.
     pub members: Vec<NodeId>,
     /// The buffer of each.
     pub buffer: Bytes,
@@ -32,7 +32,7 @@ pub struct SwitchPlan {
 /// What a scheme needs on a switch.
 #[derive(Clone, Debug)]
 pub struct SchemePlan {
-    /// Which one.
+    /// The flow control that is planned for.
     pub scheme: Scheme,
     /// The least that all ports and classes need together.
     pub need: Bytes,
@@ -52,7 +52,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// Whether it is.
+    /// Whether the buffer is large enough.
     pub fn is_fitting(self) -> bool {
         matches!(self, Fit::Spare(_))
     }
@@ -90,11 +90,11 @@ pub struct Dynamic {
 /// TTL-based buffer management on a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TtlPlan {
-    /// Which ones of the group.
+    /// The switches of the group that packets reach after these numbers of hops.
     pub members: Vec<NodeId>,
     /// The hops at which packets can be here, a bit each from the first on: its classes.
     pub hops: u64,
-    /// The ports: n.
+    /// The number n of ports.
     pub ports: u64,
     /// The least size of the partition of one class: n packets.
     pub partition: Bytes,
@@ -153,7 +153,7 @@ impl SwitchPlan {
         }
     }
 
-    /// Plans every scheme.
+    /// Plans every flow control, and TTL-based buffer management for each place on paths.
     pub(super) fn finish(&mut self, request: &Request, hops: &Hops) {
         let schemes = Scheme::ALL.into_iter();
         self.schemes = schemes.map(|scheme| self.plan(scheme)).collect();
@@ -177,7 +177,7 @@ impl SwitchPlan {
     /// The plan for one scheme.
     pub fn scheme(&self, scheme: Scheme) -> &SchemePlan {
         let place = Scheme::ALL.iter().position(|known| *known == scheme);
-        &self.schemes[place.expect("one of all")]
+        &self.schemes[place.expect("`Scheme::ALL` has every scheme")]
     }
 
     /// How many (port, class) there are.

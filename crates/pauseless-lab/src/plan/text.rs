@@ -17,7 +17,7 @@ use pauseless_fabric::fabric::{Fabric, Medium, Origin};
 use pauseless_text::quantity::{count, plural};
 use pauseless_text::unit::Quantity;
 
-/// The whole plan.
+/// The whole plan as text for people.
 pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     let mut text = String::new();
     let switches: usize = plan.switches.iter().map(|group| group.members.len()).sum();
@@ -27,7 +27,7 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
         format_args!(
             "{}: {} of {}, frames up to {}, t_proc {}; routes: {}",
             plan.fabric,
-            plural(switches as u64, "switch").replace("switchs", "switches"),
+            plural(switches as u64, "switch"),
             plan.medium.name(),
             request.mtu.exact(),
             reaction(request.reaction),
@@ -40,14 +40,14 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     headrooms(&mut text, plan);
     for switch in &plan.switches {
         line(&mut text, "");
-        switch_report(&mut text, fabric, (plan, switch));
+        switch_report(&mut text, fabric, plan, switch);
     }
     line(&mut text, "");
     line(&mut text, verdict(plan));
     text
 }
 
-/// By what packets are routed.
+/// How packets are routed, in words.
 pub(super) fn routes(fabric: &Fabric) -> &'static str {
     match fabric.origin {
         Origin::Tables => "the switches' own tables",
@@ -59,8 +59,7 @@ pub(super) fn routes(fabric: &Fabric) -> &'static str {
 /// Whether it all fits, in a line.
 pub fn verdict(plan: &Plan) -> String {
     let fitting = |fits: bool| {
-        let schemes = Scheme::ALL.into_iter();
-        let names = schemes.filter(|scheme| plan.fits(*scheme) == fits);
+        let names = Scheme::ALL.into_iter().filter(|scheme| plan.fits(*scheme) == fits);
         let mut names = Vec::from_iter(names.map(Scheme::name));
         let others =
             [("pfc with dynamic thresholds", Some(plan.fits_dynamic())), ("ttl", plan.fits_ttl())];
@@ -88,8 +87,7 @@ pub fn paper_report() -> String {
     let header = ["quantity", "formula", "ours", "note says", "remark"].map(String::from);
     let rows = paper().into_iter().map(|row| {
         let ours = format!("{} B", count(row.ours_bytes));
-        let texts = [row.quantity, row.formula, &ours, row.printed, row.note];
-        texts.map(String::from)
+        [row.quantity, row.formula, &ours, row.printed, row.note].map(String::from)
     });
     table(&mut text, std::iter::once(header).chain(rows));
     text
@@ -106,15 +104,13 @@ fn reaction(reaction: Reaction) -> String {
 /// Each kind of port once, term by term.
 fn headrooms(text: &mut String, plan: &Plan) {
     let mut seen = BTreeSet::new();
-    let ports = plan.switches.iter().flat_map(|switch| &switch.ports);
-    let others = ports.filter(|port| {
+    let others = plan.switches.iter().flat_map(|switch| &switch.ports).filter(|port| {
         let kind = port.kind;
         seen.insert((kind.line, kind.wire, kind.classes))
     });
     for port in Vec::from_iter(others) {
         line(text, "");
         let classes = plural(u64::from(port.kind.classes), "lossless class");
-        let classes = classes.replace("classs", "classes");
         line(
             text,
             format_args!(
@@ -140,9 +136,8 @@ fn headrooms(text: &mut String, plan: &Plan) {
     }
 }
 
-fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &SwitchPlan)) {
-    let names = switch.members.iter();
-    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+fn switch_report(text: &mut String, fabric: &Fabric, plan: &Plan, switch: &SwitchPlan) {
+    let names = switch.members.iter().map(|node| fabric.topology.node(*node).name.clone());
     let (names, buffer) = (some(names), switch.buffer.exact());
     let each = match switch.members.len() {
         1 => "",
@@ -179,19 +174,19 @@ fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &Sw
         String::new(),
         pool,
     ]);
-    rows.extend(switch.ttl.iter().map(|ttl| ttl_row(fabric, (plan, ttl))));
+    rows.extend(switch.ttl.iter().map(|ttl| ttl_row(fabric, plan, ttl)));
     table(text, rows.into_iter());
     for scheme in &switch.schemes {
         if let Fit::Short(_, advice) = scheme.fit {
             let name = scheme.scheme.name();
-            let advice = self::advice((plan.medium, advice), scheme.need);
+            let advice = self::advice(plan.medium, advice, scheme.need);
             line(text, format_args!("  {name} does not fit: {advice}"));
         }
     }
 }
 
 /// What would make it fit.
-pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
+fn advice(medium: Medium, advice: Advice, need: Bytes) -> String {
     let mut ways = vec![format!("give the switch {} of buffer", need.exact())];
     if let Some(classes) = advice.classes {
         let noun = match (medium, classes) {
@@ -295,7 +290,7 @@ pub fn thresholds(set: &Set) -> String {
 /// What a grant of InfiniBand reaches at most.
 pub(super) const IBA_GRANT: Bytes = Bytes::new(2_048 * cbfc::BLOCK.get());
 
-fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
+fn ttl_row(fabric: &Fabric, plan: &Plan, ttl: &TtlPlan) -> [String; 5] {
     let names = ttl.members.iter();
     let names = some(names.map(|node| fabric.topology.node(*node).name.clone()));
     if ttl.hops == 0 {
@@ -303,8 +298,7 @@ fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
         return ["ttl".into(), right(Bytes::ZERO), String::new(), String::new(), text];
     }
     let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
-    let classes = classes.map(|hop| (hop + 1).to_string());
-    let classes = Vec::from_iter(classes).join(", ");
+    let classes = Vec::from_iter(classes.map(|hop| (hop + 1).to_string())).join(", ");
     let (d, of) = (plan.longest_path, whole(ttl.partition));
     let work = if ttl.shared >= ttl.work_shared { "covers" } else { "does not cover" };
     let need = right(ttl.partition * u64::from(ttl.classes()) + ttl.headroom);
@@ -358,9 +352,9 @@ fn whole(bytes: Bytes) -> String {
 }
 
 fn line(text: &mut String, line: impl std::fmt::Display) {
-    writeln!(text, "{line}").expect("a string takes everything");
+    writeln!(text, "{line}").expect("writing to a String never fails");
 }
 
 pub(super) fn table<const N: usize>(text: &mut String, rows: impl Iterator<Item = [String; N]>) {
-    write_table(text, &Vec::from_iter(rows)).expect("a string takes everything");
+    write_table(text, &Vec::from_iter(rows)).expect("writing to a String never fails");
 }

@@ -34,13 +34,13 @@ impl Hops {
         let entrances = Entrances::of(fabric);
         for (number, exits) in exits.iter().enumerate() {
             let way = WayId(number as u32);
-            hops.follow(fabric, way, (entrances.of_way(way), exits));
+            hops.follow(fabric, way, entrances.of_way(way), exits);
         }
         hops
     }
 
     /// All packets of a way, hop by hop.
-    fn follow(&mut self, fabric: &Fabric, way: WayId, (from, exits): (&[NodeId], &[NodeId])) {
+    fn follow(&mut self, fabric: &Fabric, way: WayId, from: &[NodeId], exits: &[NodeId]) {
         let (topology, table) = (&fabric.topology, &fabric.routes.table);
         let mut here = from.to_vec();
         let mut next = Vec::new();
@@ -70,7 +70,7 @@ impl Hops {
         self.places[node.index()]
     }
 
-    /// d, the most switches that a packet passes; 0 if nobody sends anything.
+    /// The largest number d of switches that a packet passes; 0 without traffic.
     pub fn longest(&self) -> u32 {
         let all = self.places.iter().fold(0, |all, places| all | places);
         u64::BITS - all.leading_zeros()
@@ -79,9 +79,9 @@ impl Hops {
 
 /// The switches at which packets enter.
 enum Entrances {
-    /// The same ones for every way.
+    /// The same switches for every way.
     All(Vec<NodeId>),
-    /// By way.
+    /// A list for each way.
     Listed(Vec<Vec<NodeId>>),
 }
 

@@ -59,8 +59,7 @@ pub fn panels(run: &Run, scale: CompletionScale) -> Vec<Panel> {
     let name = &run.scenario.name;
     let description = format!("share of the flows of {name} that finished within a time (us)");
     let times = Figure::new(description, scale.fct, 1.0, distributions(&flows));
-    let caption = "share of flows that finished within so many us";
-    let mut panels = vec![Panel::new(caption, times)];
+    let mut panels = vec![Panel::new("share of flows that finished within so many us", times)];
     let bins = bins(&flows);
     // Flows of one size make no curve.
     if bins.len() > 1 {
@@ -97,8 +96,7 @@ fn distributions(flows: &[Finished]) -> Vec<Curve> {
     if groups.len() == 2 {
         groups.pop();
     }
-    let curves = groups.into_iter().enumerate();
-    let curves = curves.map(|(colour, (label, members))| Curve {
+    let curves = groups.into_iter().enumerate().map(|(colour, (label, members))| Curve {
         label,
         colour,
         stroke: Stroke::Solid,
@@ -168,10 +166,10 @@ fn log_kb(size: Bytes) -> f64 {
     (size.get().max(1) as f64 / 1e3).log10()
 }
 
-/// Of fewer flows every one can be looked at.
+/// The fewest flows that make a figure; fewer can be looked at one by one.
 const FLOWS_MIN: usize = 20;
 
-/// More points than this do not show.
+/// The most points of a curve; more would not show.
 const POINTS_MAX: usize = 200;
 
 /// Into how many groups flows are cut by size, at most.

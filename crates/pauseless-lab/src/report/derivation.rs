@@ -11,13 +11,13 @@ use pauseless_text::records;
 /// The document of `explain`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExplainDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document.
     pub schema: u32,
     /// The name of the scenario.
     pub scenario: String,
     /// One element per set of ports that are configured alike.
     pub groups: Vec<GroupRecord>,
-    /// The parameters of the congestion control; absent if nobody is told anything.
+    /// The parameters of the congestion control; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<CongestionRecord>,
     /// The flows that circle; absent if there is none.
@@ -30,19 +30,19 @@ records! {
     pub struct LoopRecord(found: Loop) after {
         let exact = found.boundary.exact_bps * found.frame_share;
     } {
-        /// Its name.
+        /// The name of the flow.
         flow: String = found.flow;
         /// The switches of the loop, from where it enters.
         switches: Vec<String> = found.switches;
-        /// What its packets start with.
+        /// The TTL that its packets start with.
         ttl: u16 = found.boundary.ttl;
-        /// The slowest link of the loop.
+        /// The rate of the slowest link of the loop.
         slowest_bps: u64 = found.boundary.slowest.as_bps();
         /// The paper's bound, n B / TTL.
         paper_bps: f64 = found.boundary.paper_bps * found.frame_share;
         /// The exact bound; absent if packets end before the loop.
         exact_bps: Option<f64> = Some(exact).filter(|exact| exact.is_finite());
-        /// The flow's rate.
+        /// The rate at which the flow sends.
         rate_bps: f64 = found.rate_bps;
         /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
         load: f64 = found.load;
@@ -51,19 +51,19 @@ records! {
     }
 }
 
-/// A congestion control.
+/// A congestion control with its parameters.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CongestionRecord {
-    /// `pcn`, `qcn`, ..
+    /// The name of the congestion control, such as `pcn` or `qcn`.
     pub name: &'static str,
-    /// Its parameters.
+    /// One row per parameter.
     pub rows: Vec<StepRecord>,
 }
 
 /// The derivation for some ports.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GroupRecord {
-    /// Which ports.
+    /// The names of the ports that are configured alike.
     pub ports: String,
     /// The steps, in order.
     pub rows: Vec<StepRecord>,
@@ -74,7 +74,7 @@ pub struct GroupRecord {
 /// The document of `explain --paper`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document.
     pub schema: u32,
     /// One element per printed number.
     pub rows: Vec<PaperRecord>,

@@ -24,9 +24,9 @@ use provenance::ProvenanceRecord;
 /// The document of one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
-    /// The run itself.
+    /// The fields of the run.
     #[serde(flatten)]
     pub run: RunRecord,
 }
@@ -34,7 +34,7 @@ pub struct RunDocument {
 /// The document of a command that makes several runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunsDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
     /// One element per run.
     pub runs: Vec<NamedRun>,
@@ -43,9 +43,9 @@ pub struct RunsDocument {
 records! {
     /// A run among several.
     pub struct NamedRun(of: &Run) {
-        /// What tells it from the others.
+        /// The name that tells the run from the others.
         name: String = of.scenario.name.clone();
-        /// The run itself.
+        /// The fields of the run.
         #[serde(flatten)]
         run: RunRecord = RunRecord::new(of);
     }
@@ -55,23 +55,22 @@ records! {
         let (config, outcome) = (&run.scenario.config, &run.outcome);
         let facts = Facts::of(run);
         let by_class = &outcome.pause_frames_by_class[..config.ingress.class_count()];
-        let starved = outcome.starved.iter().map(|it| StarvedRecord::new(run, it));
-        let starved = Vec::from_iter(starved);
+        let starved = Vec::from_iter(outcome.starved.iter().map(|it| StarvedRecord::new(run, it)));
     } {
         /// The name of the scenario.
         scenario: String = run.scenario.name.clone();
-        /// What it shows.
+        /// The title: what the scenario shows.
         title: String = run.scenario.title.clone();
-        /// The seed.
+        /// The seed of all random numbers of the run.
         seed: u64 = config.seed;
-        /// `pfc`, `cbfc`, `gfc-buffer`, ..
+        /// The flow control: `pfc`, `cbfc`, `gfc-buffer`, ..
         flow_control: String = run.flow_control();
         /// Present and true when ports on and before cycles have thresholds of their own.
         #[serde(skip_serializing_if = "is_false")]
         cycle_aware: bool = run.scenario.is_cycle_aware;
-        /// `none`, `pcn`, `qcn`, ..
+        /// The congestion control: `none`, `pcn`, `qcn`, ..
         congestion_control: &'static str = config.congestion.control.name();
-        /// `output-queued`, ..
+        /// The discipline of the switches, such as `output-queued`.
         discipline: &'static str = config.discipline.name();
         /// How much time was simulated.
         simulated_ps: u64 = outcome.end.as_ps();
@@ -82,11 +81,11 @@ records! {
         /// Present and true when the run was broken off: everything else is what was found so far.
         #[serde(skip_serializing_if = "is_false")]
         interrupted: bool = run.interrupted;
-        /// Events handled.
+        /// The number of events that the simulator handled.
         events: u64 = outcome.events;
         /// Data frames received by any node.
         packet_hops: u64 = outcome.packet_hops;
-        /// The first deadlock.
+        /// The first deadlock; null if there was none.
         deadlock: Option<DeadlockRecord> =
             outcome.deadlock.as_ref().map(|it| DeadlockRecord::new(run, it));
         /// The flows that starve.
@@ -97,14 +96,14 @@ records! {
         lost_packets: u64 = outcome.lost_packets;
         /// Bytes lost in all.
         lost_bytes: u64 = outcome.lost_bytes.get();
-        /// Packets that were dropped on aim: their TTL had run out, or there was no class for their next
-        /// hop. They are not among the lost ones.
+        /// Packets that a switch dropped on purpose, because their TTL had run out or there was no
+        /// class for their next hop; they are not among the lost ones.
         expired_packets: u64 = outcome.expired_packets;
-        /// Their bytes.
+        /// Bytes of the expired packets.
         expired_bytes: u64 = outcome.expired_bytes.get();
-        /// The same by cause.
+        /// Lost packets and bytes by cause.
         losses: LossesRecord = LossesRecord::new(&outcome.losses);
-        /// How many deadlocks there were: more than one only if somebody breaks them.
+        /// How many deadlocks there were: more than one only if something breaks them.
         deadlocks: u64 = outcome.episodes.len() as u64;
         /// All of them and how they ended; absent if there was none.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -116,7 +115,7 @@ records! {
             outcome.trips.iter().map(|it| TripRecord::new(run, it)).collect();
         /// Control frames that told a sender to stop.
         pause_frames: u64 = outcome.pause_frames;
-        /// The same, one element for each class in use.
+        /// The pause frames of each class in use.
         pause_frames_by_class: Vec<u64> = by_class.to_vec();
         /// How often a GFC sender was held, which its mapping is made to avoid.
         gfc_holds: u64 = outcome.gfc_holds;
@@ -158,9 +157,9 @@ records! {
     pub struct QueueName(run: &Run, node: NodeId, port: PortId, class: Class) {
         /// The name of the switch that has the queue.
         switch: String = run.node_name(node).to_string();
-        /// Its port, such as `S1:S2`.
+        /// The port that has the queue, such as `S1:S2`.
         port: String = run.port_name(node, port);
-        /// The class.
+        /// The traffic class of the queue.
         class: u8 = class.0;
     }
 
@@ -168,7 +167,7 @@ records! {
     pub struct DeadlockRecord(run: &Run, deadlock: &Deadlock) after {
         let flows = deadlock.flows.iter();
     } {
-        /// When it became inevitable.
+        /// The time at which the deadlock became inevitable.
         time_ps: u64 = deadlock.time.as_ps();
         /// All egress queues that can never send again.
         members: Vec<QueueName> = egress_names(run, &deadlock.members);
@@ -180,11 +179,11 @@ records! {
 
     /// A flow that starves.
     pub struct StarvedRecord(run: &Run, starved: &Starved) {
-        /// Its name.
+        /// The name of the flow.
         flow: String = run.flow_name(starved.flow).to_string();
-        /// Its goodput since then.
+        /// The goodput of the flow since then.
         rate_bps: f64 = starved.rate_bps;
-        /// Its max-min fair rate.
+        /// The max-min fair rate of the flow.
         fair_bps: f64 = starved.fair_bps;
         /// Since when it has starved.
         since_ps: u64 = starved.since.as_ps();
@@ -192,17 +191,17 @@ records! {
 
     /// The first packet that did not fit.
     pub struct LossRecord(run: &Run, loss: &Loss) {
-        /// When.
+        /// The time at which the packet was lost.
         time_ps: u64 = loss.time.as_ps();
         /// The node; a host that does not take its packets can lose them too.
         switch: String = run.node_name(loss.node).to_string();
-        /// Its ingress port.
+        /// The ingress port at which the packet arrived.
         port: String = run.port_name(loss.node, loss.port);
-        /// The class.
+        /// The traffic class of the packet.
         class: u8 = loss.class.0;
-        /// Whose packet it was.
+        /// The name of the flow that the packet belongs to.
         flow: String = run.flow_name(loss.flow).to_string();
-        /// What the buffer held already.
+        /// What the buffer held when the packet arrived.
         held_bytes: u64 = loss.held.get();
         /// The buffer, or the size of what was full.
         buffer_bytes: u64 = loss.buffer.get();
@@ -220,7 +219,7 @@ records! {
         max_bytes: u64 = Bytes::get(queue.max);
         /// The mean over all samples, where the port was probed.
         mean_bytes: Option<f64> = queue.mean;
-        /// What it held at the end.
+        /// What the queue held at the end.
         last_bytes: u64 = Bytes::get(queue.last);
     }
 }
@@ -247,8 +246,7 @@ fn egress_name(run: &Run, queue: EgressQueue) -> QueueName {
 }
 
 fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
-    let queues = queues.iter();
-    queues.map(|queue| egress_name(run, *queue)).collect()
+    queues.iter().map(|queue| egress_name(run, *queue)).collect()
 }
 
 /// For serde, which wants a function of a reference.

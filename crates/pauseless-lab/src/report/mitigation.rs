@@ -42,5 +42,5 @@ pub fn section(run: &Run) -> Option<Section> {
     Some(Section { title: "watchdog", table, notes })
 }
 
-/// So many storms are shown.
+/// The most storms that a report shows.
 const TRIPS_MAX: usize = 10;

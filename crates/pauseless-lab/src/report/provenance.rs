@@ -12,7 +12,7 @@ use super::text::Table;
 use pauseless_run::Run;
 use pauseless_text::quantity;
 
-/// The trees of pauses, or `None` if there was none or nobody asked.
+/// The trees of pauses, or `None` if there was none or pauses were not recorded.
 pub fn section(run: &Run) -> Option<Section> {
     let provenance = run.outcome.provenance.as_ref()?;
     let largest = provenance.trees.first()?;
@@ -46,8 +46,7 @@ fn notes(run: &Run, provenance: &Provenance, largest: &PauseTree) -> Vec<String>
     }
     // The farthest host, or the farthest link if it reached none.
     let farthest = |link: &&PausedLink| (link.depth, Reverse(link.first));
-    let host = hosts(run, largest).map(|(_, link)| link);
-    let link = host.max_by_key(farthest);
+    let link = hosts(run, largest).map(|(_, link)| link).max_by_key(farthest);
     if let Some(link) = link.or_else(|| largest.links.iter().max_by_key(farthest)) {
         let steps = chain(largest, link).into_iter().map(|link| {
             let time = quantity::time(link.first);
@@ -100,8 +99,7 @@ pub fn nested(run: &Run) -> String {
 /// The links that were stopped because of `parent`, each with those because of it.
 fn branch(run: &Run, tree: &PauseTree, parent: Option<u32>, text: &mut String) {
     let links = (0..).zip(&tree.links);
-    let links = links.filter(|(_, link)| link.because == parent);
-    let links = Vec::from_iter(links);
+    let links = Vec::from_iter(links.filter(|(_, link)| link.because == parent));
     if links.is_empty() {
         return;
     }
@@ -156,9 +154,9 @@ fn flow_names(run: &Run, flows: &[FlowId]) -> String {
     quantity::some(names, FLOWS_MAX)
 }
 
-/// So many trees are shown.
+/// The most trees of pauses that a report shows.
 const TREES_MAX: usize = 10;
-/// So many links beside each other are shown.
+/// The most links beside each other that a report shows.
 const LINKS_MAX: usize = 20;
-/// So many flows are named.
+/// The most flows that a report names.
 const FLOWS_MAX: usize = 8;

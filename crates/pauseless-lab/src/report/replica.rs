@@ -32,8 +32,7 @@ pub fn section(run: &Run) -> Option<Section> {
     counts("PAUSE frames", both.pause_frames, both.pause_frames_here);
     counts("of them no refreshes", both.pause_frames, both.pauses_here);
     if both.pause_frames_by_class.len() > 1 {
-        let classes = both.pause_frames_by_class.iter();
-        let classes = classes.zip(&both.pause_frames_by_class_here);
+        let classes = both.pause_frames_by_class.iter().zip(&both.pause_frames_by_class_here);
         for (class, (there, here)) in classes.enumerate() {
             counts(&format!("PAUSE frames of class {class}"), *there, *here);
         }
@@ -45,8 +44,7 @@ pub fn section(run: &Run) -> Option<Section> {
     let times = [("mean", mean, mean_here), ("p99", p99, p99_here)];
     for (name, there, here) in times {
         let cells = [length(there), length(here)];
-        let name = format!("completion time, {name}");
-        table.push(row(&name, cells, more(there, here)));
+        table.push(row(&format!("completion time, {name}"), cells, more(there, here)));
     }
     let lasts = [both.last_finish_ps, both.last_finish_ps_here].map(instant);
     table.push(row("last completion", lasts, "-".to_string()));

@@ -38,11 +38,10 @@ pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
     let replays = runs.iter().filter_map(|(run, _)| cells(run));
     let stride = (replays.sum::<usize>() / PAGE_CELLS_MAX + 1).next_power_of_two();
     let palette = (0..PALETTE.len()).map(|n| chart::hex(chart::colour(n)));
-    let acts = runs.iter();
-    let acts = acts.map(|(run, panels)| Act::new(run, panels, (points_max, stride)));
+    let acts = runs.iter().map(|(run, panels)| Act::new(run, panels, points_max, stride));
     let scene =
         Scene { palette: palette.collect(), alarm: chart::hex(ALARM), runs: acts.collect() };
-    let text = serde_json::to_string(&scene).expect("numbers and texts");
+    let text = serde_json::to_string(&scene).expect("a scene has string keys and no I/O");
     // Nothing in it may end the element that it stands in.
     text.replace('<', "\\u003c")
 }
@@ -133,7 +132,7 @@ struct Port {
 }
 
 impl Act {
-    pub fn new(run: &Run, panels: &[Panel], (points_max, stride): (usize, usize)) -> Act {
+    fn new(run: &Run, panels: &[Panel], points_max: usize, stride: usize) -> Act {
         let mut axes = Vec::new();
         let panels = panels.iter();
         Act {
@@ -163,8 +162,7 @@ impl Curves {
         let curves = figure.curves.iter().map(|curve| {
             let points = thinned(&curve.points, points_max);
             let xs = rising(points.iter().map(|(x, _)| place(*x)));
-            let known = axes.iter().position(|axis| *axis == xs);
-            let axis = known.unwrap_or_else(|| {
+            let axis = axes.iter().position(|axis| *axis == xs).unwrap_or_else(|| {
                 axes.push(xs);
                 axes.len() - 1
             });
@@ -239,16 +237,14 @@ fn moments(run: &Run) -> Vec<Moment> {
 /// All deadlocks, with the ports that could not send.
 fn deadlocks(run: &Run) -> Vec<Stuck> {
     let first = run.outcome.deadlock.as_ref();
-    let episodes = run.outcome.episodes.iter().enumerate();
-    let stuck = episodes.map(|(number, episode)| {
+    let stuck = run.outcome.episodes.iter().enumerate().map(|(number, episode)| {
         // Of the first one all that were caught are known, of others the cycle.
         let members = match first.filter(|_| number == 0) {
             Some(deadlock) => &deadlock.members,
             None => &episode.cycle,
         };
         let places = |queues: &[EgressQueue]| {
-            let places = queues.iter();
-            let places = places.map(|queue| end_index(run, queue.node, queue.port));
+            let places = queues.iter().map(|queue| end_index(run, queue.node, queue.port));
             let mut places: Vec<usize> = places.collect();
             places.dedup();
             places
@@ -265,8 +261,7 @@ fn deadlocks(run: &Run) -> Vec<Stuck> {
 
 /// The place of a port among all ports of all nodes.
 fn end_index(run: &Run, node: NodeId, port: PortId) -> usize {
-    let mut ports = run.outcome.ports.iter();
-    let found = ports.position(|it| (it.node, it.port) == (node, port));
+    let found = run.outcome.ports.iter().position(|it| (it.node, it.port) == (node, port));
     found.expect("every port has an outcome")
 }
 
@@ -277,8 +272,7 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
     for (number, port) in run.outcome.ports.iter().enumerate().rev() {
         starts[port.node.index()] = number;
     }
-    let full = run.outcome.ports.iter();
-    let full = full.map(|port| full_at(run, port.node, port.port).get());
+    let full = run.outcome.ports.iter().map(|port| full_at(run, port.node, port.port).get());
     let full: Vec<u64> = full.collect();
     let ports = run.outcome.ports.iter().zip(&full).map(|(port, full)| {
         let link = topology.port(port.node, port.port);
@@ -302,7 +296,7 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
     let times: Vec<Time> = kept.iter().map(|at| replay.times[*at]).collect();
     let ports: Vec<Port> = ports.collect();
     let columns = replay.ports.iter().zip(&ports);
-    let columns = columns.flat_map(|(states, port)| columns_of(states, port, (&kept, &times)));
+    let columns = columns.flat_map(|(states, port)| columns_of(states, port, &kept, &times));
     Some(Network {
         nodes: nodes.collect(),
         classes: run.scenario.config.ingress.class_count(),
@@ -324,7 +318,7 @@ fn full_at(run: &Run, node: NodeId, port: PortId) -> Bytes {
 }
 
 /// The four columns of a port: low and high bytes of its queue, what it may send, what it sends.
-fn columns_of(states: &PortStates, port: &Port, (kept, times): (&[usize], &[Time])) -> Vec<u8> {
+fn columns_of(states: &PortStates, port: &Port, kept: &[usize], times: &[Time]) -> Vec<u8> {
     let share = |at: usize| {
         let held = u64::from(states.held[at]).min(port.full);
         (held * 65_535 / port.full) as u16
@@ -353,8 +347,7 @@ fn columns_of(states: &PortStates, port: &Port, (kept, times): (&[usize], &[Time
 
 fn packed(bytes: &[u8]) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    let written = encoder.write_all(bytes);
-    let gzip = written.and_then(|()| encoder.finish());
+    let gzip = encoder.write_all(bytes).and_then(|()| encoder.finish());
     STANDARD.encode(gzip.expect("writing to memory does not fail"))
 }
 
@@ -370,8 +363,7 @@ fn rising(places: impl Iterator<Item = f64>) -> Vec<f64> {
     for place in places {
         let beyond = risen.last().map(|last| {
             let next = last + (last.abs() * 1e-6).max(1e-9);
-            let written = format!("{next:.7e}").parse().unwrap_or(next);
-            written.max(last.next_up())
+            format!("{next:.7e}").parse().unwrap_or(next).max(last.next_up())
         });
         let is_beyond = risen.last().is_none_or(|last| *last < place);
         risen.push(beyond.filter(|_| !is_beyond).unwrap_or(place));

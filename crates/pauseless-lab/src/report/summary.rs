@@ -1,7 +1,5 @@
 //! The metrics of a run as a few short tables and sentences, for a terminal and for a page.
 
-use pauseless_core::unit::Time;
-
 use super::text::Table;
 use super::{mitigation, provenance, replica};
 use pauseless_run::Run;
@@ -15,11 +13,11 @@ use pauseless_text::quantity;
 /// A table and what is to be said below it.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What stands above it.
+    /// The heading above the table.
     pub title: &'static str,
-    /// The table.
+    /// The rows and columns.
     pub table: Table,
-    /// Sentences below it.
+    /// Sentences that stand below the table.
     pub notes: Vec<String>,
 }
 
@@ -27,10 +25,8 @@ pub struct Section {
 pub fn sections(run: &Run) -> Vec<Section> {
     let metrics = run.metrics();
     let completion = metrics.completion.as_ref().map(completion);
-    let sections = replica::section(run).into_iter().chain(completion);
-    let sections = sections.chain(links(run, &metrics));
-    let sections = sections.chain(provenance::section(run));
-    sections.chain(mitigation::section(run)).collect()
+    let sections = replica::section(run).into_iter().chain(completion).chain(links(run, &metrics));
+    sections.chain(provenance::section(run)).chain(mitigation::section(run)).collect()
 }
 
 /// What is shown of completion times beside their mean.
@@ -171,7 +167,7 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
             "Congestion tree: up to {} at a time, {} in the mean, for {}; it reached {}.",
             quantity::plural(u64::from(tree.links_max), "link"),
             quantity::number(tree.links_mean),
-            quantity::time(Time::ZERO + tree.duration),
+            quantity::span(tree.duration),
             quantity::plural(u64::from(tree.hosts), "host"),
         ));
     }
@@ -187,8 +183,7 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
     let all = metrics.fairness.map(|fairness| (fairness, "goodput", "flows"));
     let endless = metrics.fairness_endless;
     let endless = endless.map(|fairness| (fairness, "late goodput", "flows without end"));
-    let parts = [all, endless].into_iter().flatten();
-    let parts = parts.map(|(fairness, what, whose)| {
+    let parts = [all, endless].into_iter().flatten().map(|(fairness, what, whose)| {
         let Fairness { flows, jain } = fairness;
         format!("{jain:.3} over the {what} of {flows} {whose}")
     });

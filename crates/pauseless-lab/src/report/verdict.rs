@@ -3,7 +3,7 @@
 use pauseless_core::id::FlowId;
 use pauseless_core::port::FullPool;
 use pauseless_core::transport::{GoBackN, Recovery};
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
@@ -65,8 +65,7 @@ impl Finding {
 
 /// The findings that a run has, the worst first.
 pub fn findings(outcome: &Outcome) -> Vec<Finding> {
-    let all = Finding::ALL.into_iter();
-    all.filter(|finding| finding.is_in(outcome)).collect()
+    Finding::ALL.into_iter().filter(|finding| finding.is_in(outcome)).collect()
 }
 
 /// The verdict in a few words: `deadlock at 3.41 ms`, `starvation since 20 ms`, `flows`.
@@ -118,7 +117,7 @@ pub fn aftermath(run: &Run) -> Option<String> {
     let sentence = match (run.outcome.is_stuck(), held) {
         (_, Bytes::ZERO) => {
             let span = run.outcome.last_arrival.saturating_since(stopped);
-            format!("drained in {}", quantity::time(Time::ZERO + span))
+            format!("drained in {}", quantity::span(span))
         }
         (true, held) => format!("{} stuck for ever", quantity::bytes(held)),
         (false, held) if !run.looks_for_deadlock => {
@@ -129,7 +128,7 @@ pub fn aftermath(run: &Run) -> Option<String> {
     Some(sentence)
 }
 
-/// What is said where nobody could see the state of all switches at one instant.
+/// The sentence about deadlocks of runs in which each node is a process and sees only itself.
 const UNSEEN: &str =
     "deadlock is not looked for with a process per node: what stands still is called starved";
 
@@ -157,12 +156,11 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
 /// How deadlocks ended, where something can end them.
 fn episodes(run: &Run) -> Option<String> {
     let episodes = &run.outcome.episodes;
-    let broken = episodes.iter();
-    let broken = broken.filter_map(|episode| Some(episode.broken? - episode.found));
+    let broken = episodes.iter().filter_map(|episode| Some(episode.broken? - episode.found));
     let longest = broken.clone().max()?;
     let soon = |word: &str| match longest {
         Span::ZERO => "at once".to_string(),
-        longest => format!("{word} {}", quantity::time(Time::ZERO + longest)),
+        longest => format!("{word} {}", quantity::span(longest)),
     };
     Some(match (episodes.len(), broken.count()) {
         (1, _) => format!("it was broken {}", soon("after")),
@@ -224,8 +222,7 @@ fn loss_sentence(run: &Run) -> String {
 /// What wires lost by themselves, which the scenario asked for and is no finding.
 pub(super) fn wire_loss(run: &Run) -> Option<String> {
     let wire = run.outcome.losses.wire;
-    let counts = format!("{} lost on wires (wire_loss)", lost(wire));
-    (wire.packets > 0).then_some(counts)
+    (wire.packets > 0).then_some(format!("{} lost on wires (wire_loss)", lost(wire)))
 }
 
 /// Why flows that have lost something do not finish, if some do not.
@@ -239,8 +236,7 @@ pub(super) fn unfinished(run: &Run) -> Option<String> {
         Recovery::GoBackN(_) => return None,
     };
     let is_lossy = outcome.losses.wire.packets > 0 && !outcome.is_stuck() && !run.interrupted;
-    let flows = run.scenario.config.flows.iter().zip(&outcome.flows);
-    let open = flows.filter(|(flow, outcome)| {
+    let open = run.scenario.config.flows.iter().zip(&outcome.flows).filter(|(flow, outcome)| {
         let has_started = has_started(&run.outcome, outcome);
         flow.is_finite() && has_started && outcome.finish.is_none()
     });
@@ -252,10 +248,9 @@ pub(super) fn unfinished(run: &Run) -> Option<String> {
     is_lossy.then_some(sentence)
 }
 
-/// What was dropped on aim, which is no finding.
+/// The sentence about packets that expired: they were dropped on purpose, which is no finding.
 pub(super) fn expired(run: &Run) -> String {
-    let flows = run.outcome.flows.iter().enumerate();
-    let flows = flows.filter(|(_, flow)| flow.expired > Bytes::ZERO);
+    let flows = run.outcome.flows.iter().enumerate().filter(|(_, flow)| flow.expired > Bytes::ZERO);
     let flows = Vec::from_iter(flows.map(|(index, _)| FlowId(index as u32)));
     format!(
         "expired: {} ({}) of {}, by TTL or for want of a class, which is no loss",
@@ -293,5 +288,5 @@ fn flow_list(run: &Run, flows: &[FlowId]) -> String {
     }
 }
 
-/// More names than this make no sentence.
+/// The most names in a sentence.
 const NAMES_MAX: usize = 8;

@@ -11,7 +11,6 @@ use std::time::Duration;
 /// A folder of nobody else, gone when it is dropped. As long as it is held its lock is.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// Where it is.
     pub(super) path: PathBuf,
     _lock: File,
 }
@@ -89,7 +88,7 @@ fn is_orphan(path: &Path) -> io::Result<bool> {
 pub const NAME: &str = "pauseless-testbed-";
 const LOCK: &str = "lock";
 const ATTEMPTS: usize = 16;
-/// Nobody takes so long from a folder to its lock.
+/// The age from which on a folder without a lock is abandoned: nothing takes so long to lock it.
 const SETTLED: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

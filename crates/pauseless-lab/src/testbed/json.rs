@@ -14,7 +14,7 @@ use pauseless_text::records;
 /// The document of all runs of a testbed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TestbedDocument {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
     /// One element per run.
     pub runs: Vec<TestbedRun>,
@@ -26,21 +26,21 @@ records! {
         /// What `run --json` has, of the run on real frames; `simulated_ps` is its emulated time.
         #[serde(flatten)]
         run: Value = json::named(&measured.run);
-        /// What only real frames have.
+        /// Results that only a run on real frames has.
         measured: WireRecord = WireRecord::new(&measured.wire);
         /// The main numbers of the simulated run.
         simulated: SimulatedRecord = SimulatedRecord::new(&measured.simulated);
     }
 
-    /// What only real frames have.
+    /// Results that only a run on real frames has.
     pub struct WireRecord(wire: &WireFacts) {
-        /// `packet`, `xdp` or `memory`.
+        /// The mechanism that carried frames: `packet`, `xdp` or `memory`.
         backend: &'static str = wire.backend;
-        /// `elastic` or `real`.
+        /// The clock of all nodes: `elastic` or `real`.
         clock: &'static str = wire.clock;
         /// The worst feedback latency; null if nothing was measured.
         tau_ps: Option<u64> = wire.tau.map(Span::as_ps);
-        /// What the thresholds were checked with.
+        /// The feedback latency that the thresholds were checked with.
         tau_configured_ps: u64 = wire.tau_configured.as_ps();
         /// Whether the former is above the latter; null if nothing was measured.
         tau_exceeded: Option<bool> = wire.tau.map(|_| wire.is_tau_exceeded());
@@ -70,22 +70,22 @@ records! {
         strays: u64 = wire.strays;
         /// Frames that a wire has swallowed.
         vanished: u64 = wire.vanished;
-        /// What nodes had to say.
+        /// The messages of all nodes.
         messages: Vec<String> = wire.messages.clone();
     }
 
     /// A distribution of times.
     #[derive(Copy)]
     pub struct QuantilesRecord(of: &Quantiles) {
-        /// How many there are.
+        /// How many values there are.
         count: u64 = of.count;
-        /// Half are below.
+        /// The median: half of the values are below.
         p50_ps: u64 = of.p50.as_ps();
-        /// All but one in a hundred are below.
+        /// The 99th percentile: all but one in a hundred are below.
         p99_ps: u64 = of.p99.as_ps();
-        /// All but one in a thousand are below.
+        /// The 99.9th percentile: all but one in a thousand are below.
         p999_ps: u64 = of.p999.as_ps();
-        /// None is above.
+        /// The largest of the values.
         max_ps: u64 = of.max.as_ps();
     }
 

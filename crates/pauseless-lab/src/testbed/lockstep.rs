@@ -34,14 +34,11 @@ pub(super) fn measure(
     let begin = Instant::now();
     // The namespaces live until the run is over, so that one can look inside.
     let Wires { links, namespaces } = wires;
-    let nodes = plans.iter();
-    let nodes = nodes.zip(links).map(|(plan, links)| node(plan, links));
-    let mut nodes = Vec::from_iter(nodes);
-    let capture = options.pcap.as_deref();
-    let capture = capture.map(|path| taps::lay(&mut nodes, &plans, path));
+    let mut nodes = Vec::from_iter(plans.iter().zip(links).map(|(plan, links)| node(plan, links)));
+    let capture = options.pcap.as_deref().map(|path| taps::lay(&mut nodes, &plans, path));
     let capture = capture.transpose().map_err(BedError::Files)?;
     let mut bed = Bed::new(nodes, Pace::Elastic(tick));
-    let (ended, messages) = drive(&mut bed, (&scenario.config, &plans), watch);
+    let (ended, messages) = drive(&mut bed, &scenario.config, &plans, watch);
     let measurements = Measurements { reports: bed.reports(), watched: watched(&bed), ended };
     drop(namespaces);
     let mut facts = WireFacts::of(&scenario, &measurements.reports);
@@ -61,7 +58,8 @@ pub(super) fn measure(
 /// had to say meanwhile.
 fn drive(
     bed: &mut Bed,
-    (config, plans): (&Config, &[NodePlan]),
+    config: &Config,
+    plans: &[NodePlan],
     watch: &mut dyn Watch,
 ) -> (Ended, Vec<String>) {
     let end = Time::ZERO + config.duration;
@@ -168,7 +166,7 @@ fn node(plan: &NodePlan, mut links: Vec<Box<dyn pauseless_dataplane::link::Link>
 /// Ports are looked at once per tick, so they are always behind by up to one, and lose nothing by it.
 const SLACK: Span = Span::ms(1);
 
-/// How often people look.
+/// The time between two pictures on the screen.
 const SEEN_EVERY: Duration = Duration::from_millis(250);
 
 /// How long somebody who wants it to end waits, on the wall: a network that is large is slow.

@@ -42,9 +42,9 @@ use pauseless_scenario::Scenario;
 /// What a scenario does not say about its testbed.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What frames travel over.
+    /// The mechanism that carries frames.
     pub backend: Backend,
-    /// What control frames travel in.
+    /// The kind of frames that carry messages of flow control.
     pub envelope: Envelope,
     /// The program that every node is a process of, with the real clock; without it all nodes are in one
     /// thread and share an elastic clock.
@@ -56,20 +56,20 @@ pub struct Options {
 /// A scenario that was run twice.
 #[derive(Debug)]
 pub struct Measured {
-    /// On real frames.
+    /// The run on real frames.
     pub run: Run,
-    /// In the simulator.
+    /// The run in the simulator.
     pub simulated: Run,
-    /// What only real frames have.
+    /// Results that only a run on real frames has.
     pub wire: WireFacts,
 }
 
 /// What only a run on real frames has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WireFacts {
-    /// `packet`, `xdp` or `memory`.
+    /// The mechanism that carried frames: `packet`, `xdp` or `memory`.
     pub backend: &'static str,
-    /// `elastic` or `real`.
+    /// The clock of all nodes: `elastic` or `real`.
     pub clock: &'static str,
     /// The worst feedback latency: the latest control frame, then the latest data frame, both when they
     /// left and when they came, and two frames that cannot be interrupted. `None` if nothing was measured.
@@ -96,7 +96,7 @@ pub struct WireFacts {
     pub strays: u64,
     /// Frames that a wire has swallowed.
     pub vanished: u64,
-    /// What nodes had to say.
+    /// The messages of all nodes.
     pub messages: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ pub enum BedError {
     /// The files of processes failed.
     #[error("the testbed's files: {0}")]
     Files(io::Error),
-    /// A process failed.
+    /// The process of a node failed.
     #[error("{0}")]
     Node(String),
     /// It was broken off before anything was measured.
@@ -131,7 +131,8 @@ pub trait Watch {
     /// The simulation is done, and real frames are next.
     fn begin(&mut self) {}
 
-    /// So far the simulation, and then the run on real frames, has come; whether it shall go on.
+    /// How far the simulation, and then the run on real frames, has come; the answer says whether
+    /// to go on.
     fn progress(&mut self, progress: Progress) -> ControlFlow<()>;
 
     /// This is how all nodes stand, a few times a second, where one thread has them all.
@@ -172,7 +173,7 @@ pub fn measure(
     watch.begin();
     let (run, mut wire) = match &options.program {
         None => lockstep::measure(Arc::clone(&scenario), options, watch)?,
-        Some(program) => processes::measure(Arc::clone(&scenario), (options, program), watch)?,
+        Some(program) => processes::measure(Arc::clone(&scenario), options, program, watch)?,
     };
     let stop = &scenario.config.stop;
     if options.program.is_some() && (stop.deadlock || stop.done) {

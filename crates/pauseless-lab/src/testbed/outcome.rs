@@ -20,7 +20,7 @@ use pauseless_sim::progress::{FlowState, Progress, RunEnd};
 
 use super::plan;
 
-/// What was measured of a run.
+/// The reports of all nodes, and why the run ended.
 #[derive(Clone, Debug)]
 pub struct Measurements {
     /// One element per node, in the order of the topology.
@@ -34,11 +34,11 @@ pub struct Measurements {
 /// What nodes cannot see each for itself; nothing if nobody has looked.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The first deadlock.
+    /// The first deadlock; `None` if there was none.
     pub deadlock: Option<Deadlock>,
-    /// All deadlocks.
+    /// All deadlocks, with when each began and ended.
     pub episodes: Vec<Episode>,
-    /// What watchdogs have done.
+    /// The storms that watchdogs found.
     pub trips: Vec<Trip>,
     /// Whether no frame was between two nodes when they wrote their reports: what was sent then and
     /// did not come never will.
@@ -49,8 +49,7 @@ pub struct Watched {
 pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
     let Measurements { reports, watched, ended } = measured;
     let view = View { config, reports: &reports, is_settled: watched.is_settled };
-    let end = reports.iter().map(|report| report.time).max();
-    let end = end.unwrap_or(Time::ZERO);
+    let end = reports.iter().map(|report| report.time).max().unwrap_or(Time::ZERO);
     let states = view.states(end);
     let lives = RunEnd {
         config,
@@ -198,27 +197,28 @@ impl<'a> View<'a> {
             return Bytes::ZERO;
         };
         let end = self.node(self.config.flows[flow].target).time;
-        let mut before = (Time::ZERO, 0.0);
+        let mut before = Delivered { time: Time::ZERO, bytes: 0.0 };
         let (times, rates) = self.flow_series(flow).unwrap_or_default();
         for (sample, rate) in times.iter().zip(rates) {
-            let bytes = before.1 + rate * (*sample - before.0).as_secs_f64() / 8.0;
+            let bytes = before.bytes + rate * (*sample - before.time).as_secs_f64() / 8.0;
+            let after = Delivered { time: *sample, bytes };
             if *sample >= time {
-                return between(before, (*sample, bytes), time);
+                return between(before, after, time);
             }
-            before = (*sample, bytes);
+            before = after;
         }
         if time >= end {
             receive.bytes
         } else {
-            between(before, (end, receive.bytes.get() as f64), time)
+            let after = Delivered { time: end, bytes: receive.bytes.get() as f64 };
+            between(before, after, time)
         }
     }
 
     /// How far a flow was at `time`.
     fn state(self, flow: usize, time: Time) -> FlowState {
         let spec = &self.config.flows[flow];
-        let receive = self.receive(flow);
-        let finish = receive.filter(|it| it.bytes >= spec.size);
+        let finish = self.receive(flow).filter(|it| it.bytes >= spec.size);
         let finish = finish.and_then(|it| it.last).filter(|at| *at <= time);
         let start = self.send(flow).and_then(|it| it.first);
         FlowState {
@@ -344,9 +344,7 @@ impl<'a> View<'a> {
 
     /// How many samples every node has.
     fn samples(self) -> usize {
-        let counts = self.reports.iter();
-        let counts = counts.map(|report| report.series.times.len());
-        counts.min().unwrap_or(0)
+        self.reports.iter().map(|report| report.series.times.len()).min().unwrap_or(0)
     }
 
     /// What the scenario's probes ask for, of samples that may be closer together.
@@ -403,8 +401,7 @@ impl<'a> View<'a> {
 
     /// What was lost, by counters and by numbers that never came.
     fn add_losses(self, outcome: &mut Outcome) {
-        let packet = self.config.flows.iter().map(|flow| flow.packet).max();
-        let packet = packet.unwrap_or(Bytes::ZERO);
+        let packet = self.config.flows.iter().map(|flow| flow.packet).max().unwrap_or(Bytes::ZERO);
         let lost = |packets: u64| Lost { packets, bytes: Bytes::new(packets * packet.get()) };
         let sum =
             |count: &dyn Fn(&PortReport) -> u64| self.ports().map(|at| count(at.report)).sum();
@@ -412,8 +409,7 @@ impl<'a> View<'a> {
         let dropped: u64 = sum(&|port| port.counters.watchdog_drops);
         let missing: u64 = self.receives().map(|(_, flow)| flow.missing).sum();
         // A number that never came, and that no node has dropped, was lost between two of them.
-        let between = missing.saturating_sub(overruns + dropped);
-        let between = between.max(self.lost_between());
+        let between = missing.saturating_sub(overruns + dropped).max(self.lost_between());
         outcome.losses.overrun = lost(overruns + between);
         outcome.losses.watchdog = lost(dropped);
         let total = outcome.losses.total();
@@ -421,20 +417,27 @@ impl<'a> View<'a> {
     }
 }
 
-/// Every so-manieth value.
+/// The last value of each group of `parts` values; an incomplete group is left out.
 fn last_of_each<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
-    let groups = values.chunks_exact(parts);
-    groups.map(|group| group[parts - 1]).collect()
+    values.chunks_exact(parts).map(|group| group[parts - 1]).collect()
 }
 
-/// The value at `time` on the line from one point to another.
-fn between(from: (Time, f64), to: (Time, f64), time: Time) -> Bytes {
-    let span = to.0.saturating_since(from.0);
+/// How much of a flow was delivered at an instant.
+#[derive(Clone, Copy)]
+struct Delivered {
+    time: Time,
+    bytes: f64,
+}
+
+/// What was delivered at `time`, on the line between two instants.
+fn between(from: Delivered, to: Delivered, time: Time) -> Bytes {
+    let span = to.time.saturating_since(from.time);
     let share = match span {
         Span::ZERO => 1.0,
-        span => time.saturating_since(from.0).as_secs_f64() / span.as_secs_f64(),
+        span => time.saturating_since(from.time).as_secs_f64() / span.as_secs_f64(),
     };
-    Bytes::new((from.1 + (to.1 - from.1) * share.min(1.0)).round().max(0.0) as u64)
+    let bytes = from.bytes + (to.bytes - from.bytes) * share.min(1.0);
+    Bytes::new(bytes.round().max(0.0) as u64)
 }
 
 /// The state of a port at zero and at each of so many samples.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use pauseless_sim::outcome::PortSeries;
 
 use super::Measured;
-use super::table::{frames, measured_tau, remarks, span};
+use super::table::{frames, measured_tau, remarks};
 use crate::report::chart::{self, Axis, Curve, Figure, Level, PALETTE, Stroke};
 use crate::report::figure::{instants, kb, ms, thresholds};
 use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened, table};
@@ -63,8 +63,7 @@ impl Scale {
             scale.time_max_ms = scale.time_max_ms.max(ms(run.outcome.end));
             for port in &series.ports {
                 let queues = port.queue.iter().map(|queue| kb(*queue));
-                let levels = thresholds(run, port).into_iter();
-                let levels = levels.map(|(_, at)| kb(at.get()));
+                let levels = thresholds(run, port).into_iter().map(|(_, at)| kb(at.get()));
                 scale.queue_max_kb = queues.chain(levels).fold(scale.queue_max_kb, f64::max);
             }
             let rates = series.flows.iter().flat_map(|flow| &flow.goodput_bps);
@@ -93,15 +92,15 @@ fn summary(runs: &[Measured]) -> String {
     for measured in runs {
         let tau = measured_tau(&measured.wire);
         let name = escape(&measured.run.scenario.name);
-        rows.push(row(name, frames(measured), (&measured.run, tau)));
-        let tau = span(measured.wire.tau_configured);
-        rows.push(row(String::new(), "simulated", (&measured.simulated, tau)));
+        rows.push(row(name, frames(measured), &measured.run, tau));
+        let tau = quantity::span(measured.wire.tau_configured);
+        rows.push(row(String::new(), "simulated", &measured.simulated, tau));
     }
     table(&heads, rows)
 }
 
 /// A run of the summary: its name, what carried its frames, what came of it, and its tau.
-fn row(name: String, frames: &str, (run, tau): (&Run, String)) -> [String; 8] {
+fn row(name: String, frames: &str, run: &Run, tau: String) -> [String; 8] {
     [
         name,
         frames.to_string(),
@@ -158,16 +157,15 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
     let runs = [(&measured.run, Stroke::Solid), (&measured.simulated, Stroke::Dashed)];
     let mut rates = Vec::new();
     for (run, stroke) in runs {
-        let flows = run.outcome.series.flows.iter().take(PALETTE.len());
-        for (colour, flow) in flows.enumerate() {
+        for (colour, flow) in run.outcome.series.flows.iter().take(PALETTE.len()).enumerate() {
             let values = flow.goodput_bps.iter().map(|rate| mbps(*rate));
             let label = run.flow_name(flow.flow).to_string();
-            rates.push(curve(run, (label, colour, stroke), values));
+            rates.push(curve(run, label, colour, stroke, values));
         }
     }
     if !rates.is_empty() {
-        let rates = (rates, scale.rate_max_mbps);
-        figures.push(figure(measured, scale, ("goodput (Mb/s)".to_string(), rates)));
+        let max = scale.rate_max_mbps;
+        figures.push(figure(measured, scale, "goodput (Mb/s)", rates, max));
     }
     for port in &measured.run.outcome.series.ports {
         let name = measured.run.port_name(port.node, port.port);
@@ -177,12 +175,11 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
             let same = all.filter(|it| (it.node, it.port) == (port.node, port.port));
             for it in same {
                 let values = it.queue.iter().map(|queue| kb(*queue));
-                queues.push(curve(run, (name.clone(), 0, stroke), values));
+                queues.push(curve(run, name.clone(), 0, stroke, values));
             }
         }
-        let queues = (queues, scale.queue_max_kb);
         let heading = format!("ingress queue of {name} (KB)");
-        let (caption, mut figure) = figure(measured, scale, (heading, queues));
+        let (caption, mut figure) = figure(measured, scale, &heading, queues, scale.queue_max_kb);
         figure.levels = levels(&measured.run, port);
         figures.push((caption, figure));
     }
@@ -191,7 +188,9 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
 
 fn curve(
     run: &Run,
-    (label, colour, stroke): (String, usize, Stroke),
+    label: String,
+    colour: usize,
+    stroke: Stroke,
     values: impl Iterator<Item = f64>,
 ) -> Curve {
     let times = run.outcome.series.times.iter();
@@ -201,7 +200,9 @@ fn curve(
 fn figure(
     measured: &Measured,
     scale: Scale,
-    (heading, (curves, value_max)): (String, (Vec<Curve>, f64)),
+    heading: &str,
+    curves: Vec<Curve>,
+    value_max: f64,
 ) -> (String, Figure) {
     let name = &measured.run.scenario.name;
     let description = format!("{heading} of {name} over time (ms), measured and simulated");
@@ -212,8 +213,7 @@ fn figure(
 }
 
 fn levels(run: &Run, port: &PortSeries) -> Vec<Level> {
-    let thresholds = thresholds(run, port).into_iter();
-    let levels = thresholds.map(|(name, at)| Level {
+    let levels = thresholds(run, port).into_iter().map(|(name, at)| Level {
         label: format!("{name} {}", quantity::bytes(at)),
         value: kb(at.get()),
         colour: None,
@@ -224,8 +224,7 @@ fn levels(run: &Run, port: &PortSeries) -> Vec<Level> {
 /// A figure with its caption, and a key for every curve that was measured where there are several.
 fn drawn(caption: &str, figure: &Figure) -> String {
     let mut legend = String::new();
-    let curves = figure.curves.iter();
-    let curves = curves.filter(|curve| curve.stroke == Stroke::Solid);
+    let curves = figure.curves.iter().filter(|curve| curve.stroke == Stroke::Solid);
     let is_one = curves.clone().count() < 2;
     for curve in curves.filter(|_| !is_one) {
         let colour = chart::hex(chart::colour(curve.colour));

@@ -19,10 +19,12 @@ use pauseless_sim::config::{Flow, Reaction, Recovery, Watchdog, WireLoss};
 use pauseless_sim::progress::Progress;
 use pauseless_sim::{Config, port_config, switch_config};
 
+use pauseless_text::quantity;
+
 /// What a scenario does not say about real nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What control frames travel in.
+    /// The kind of frames that carry messages of flow control.
     pub envelope: Envelope,
     /// How far behind the clock a port may be and still catch up: no less than the time between two looks
     /// at it, or it loses capacity with every look.
@@ -32,9 +34,9 @@ pub struct Options {
 /// A node of a real network.
 #[derive(Clone, Debug)]
 pub struct NodePlan {
-    /// Its number in the scenario.
+    /// The number of the node in the scenario.
     pub node: NodeId,
-    /// What it is told.
+    /// The configuration of the node.
     pub config: NodeConfig,
     /// What is at the far end of each of its ports.
     pub peers: Vec<(NodeId, PortId)>,
@@ -69,13 +71,13 @@ impl NodePlan {
     }
 }
 
-/// What a node is told.
+/// The configuration of a node.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub enum NodeConfig {
-    /// A switch.
+    /// The configuration of a switch.
     Switch(SwitchNodeConfig),
-    /// A host.
+    /// The configuration of a host.
     Host(HostNodeConfig),
 }
 
@@ -315,20 +317,15 @@ fn refusal_of_flows(
     reason: &str,
 ) -> Option<String> {
     let refused = Vec::from_iter(config.flows.iter().filter(|flow| is_refused(flow)));
-    let names = refused.iter().take(NAMES_MAX);
-    let names = Vec::from_iter(names.map(|flow| flow.name.as_str())).join(", ");
+    let names = quantity::some(refused.iter().map(|flow| flow.name.as_str()), NAMES_MAX);
     match refused.len() {
         0 => None,
         1 => Some(format!("flow {names}: {reason}")),
-        count if count <= NAMES_MAX => Some(format!("flows {names}: {reason}")),
-        count => {
-            let more = count - NAMES_MAX;
-            Some(format!("flows {names} and {more} more: {reason}"))
-        }
+        _ => Some(format!("flows {names}: {reason}")),
     }
 }
 
-/// More names than this tell nobody anything.
+/// The most names that a message lists.
 const NAMES_MAX: usize = 4;
 
 /// Whether a frame of a flow is too large or too small.

@@ -34,7 +34,8 @@ use pauseless_scenario::Scenario;
 /// off.
 pub(super) fn measure(
     scenario: Arc<Scenario>,
-    (options, program): (&Options, &Path),
+    options: &Options,
+    program: &Path,
     watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
     let plan_options = plan::Options { envelope: options.envelope, slack: SLACK };
@@ -79,21 +80,20 @@ pub(super) fn measure(
     Ok((run, facts))
 }
 
-/// What all nodes are started with.
+/// The values that all nodes are started with.
 struct Starting<'a> {
     scenario: &'a Scenario,
     plans: &'a [NodePlan],
     options: &'a Options,
     program: &'a Path,
     folder: &'a Folder,
-    /// When their clocks start, by CLOCK_MONOTONIC.
+    /// The CLOCK_MONOTONIC time at which the clocks of all nodes start.
     start_ns: u64,
 }
 
 impl Starting<'_> {
     fn path(&self, plan: &NodePlan, kind: &str) -> PathBuf {
-        let name = format!("{}.{kind}", plan.node.0);
-        self.folder.path.join(name)
+        self.folder.path.join(format!("{}.{kind}", plan.node.0))
     }
 
     /// The file of a node.
@@ -137,14 +137,13 @@ impl Starting<'_> {
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr);
-        let child = namespace.enter(|| command.spawn()).map_err(BedError::Wires)?;
-        child.map_err(|error| {
+        namespace.enter(|| command.spawn()).map_err(BedError::Wires)?.map_err(|error| {
             let program = self.program.display();
             BedError::Node(format!("cannot start {program}: {error}"))
         })
     }
 
-    /// How far the nodes' clocks are.
+    /// The time on the clocks of the nodes.
     fn now(&self) -> Time {
         let passed = monotonic_ns().saturating_sub(self.start_ns);
         Time::ZERO + Span::ns(passed)

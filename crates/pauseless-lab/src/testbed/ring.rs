@@ -44,14 +44,13 @@ pub fn scenarios(
 struct Variant {
     name: &'static str,
     title: &'static str,
-    /// `[flow_control]` in lockstep.
+    /// The section `[flow_control]` in lockstep.
     lockstep: &'static str,
-    /// `[flow_control]` with a process per node.
+    /// The section `[flow_control]` with a process per node.
     processes: &'static str,
 }
 
 impl Variant {
-    /// The scenario file.
     fn text(&self, speed: Speed) -> String {
         let flow_control = match speed {
             Speed::Lockstep => self.lockstep,

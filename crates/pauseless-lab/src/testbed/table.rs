@@ -1,7 +1,5 @@
 //! The testbed's runs in one table: what was measured above what was simulated.
 
-use pauseless_core::unit::{Span, Time};
-
 use super::{Measured, WireFacts};
 use crate::report::html::goodputs;
 use crate::report::text::mood_of_run;
@@ -31,7 +29,12 @@ pub fn table(runs: &[Measured], paint: Paint) -> String {
         let name = measured.run.scenario.name.clone();
         let lines = [
             (name, frames(measured), &measured.run, measured_tau(&measured.wire)),
-            (String::new(), "simulated", &measured.simulated, span(measured.wire.tau_configured)),
+            (
+                String::new(),
+                "simulated",
+                &measured.simulated,
+                quantity::span(measured.wire.tau_configured),
+            ),
         ];
         for (name, frames, run, tau) in lines {
             let mut row = vec![name, frames.to_string(), verdict::brief(run)];
@@ -64,7 +67,7 @@ pub fn remarks(measured: &Measured) -> Vec<String> {
         remarks.push(format!(
             "tau was exceeded: {} measured, {} configured; buffers may overflow",
             measured_tau(wire),
-            span(wire.tau_configured),
+            quantity::span(wire.tau_configured),
         ));
     }
     if wire.tau.is_none() {
@@ -94,8 +97,7 @@ pub fn remarks(measured: &Measured) -> Vec<String> {
 /// The names of the flows, if all runs have the same few.
 fn shared_flows(runs: &[Measured]) -> Option<Vec<&str>> {
     let names = |measured: &'_ Measured| -> Vec<String> {
-        let flows = measured.run.scenario.config.flows.iter();
-        flows.map(|flow| flow.name.clone()).collect()
+        measured.run.scenario.config.flows.iter().map(|flow| flow.name.clone()).collect()
     };
     let first = runs.first()?;
     let is_shared = runs.iter().all(|it| names(it) == names(first));
@@ -106,8 +108,7 @@ fn shared_flows(runs: &[Measured]) -> Option<Vec<&str>> {
 
 fn rates(run: &Run, is_apart: bool) -> Vec<String> {
     if is_apart {
-        let flows = run.outcome.flows.iter();
-        flows.map(|flow| quantity::rate(flow.goodput_late_bps)).collect()
+        run.outcome.flows.iter().map(|flow| quantity::rate(flow.goodput_late_bps)).collect()
     } else {
         vec![goodputs(run)]
     }
@@ -115,15 +116,10 @@ fn rates(run: &Run, is_apart: bool) -> Vec<String> {
 
 /// The measured tau in words.
 pub(super) fn measured_tau(wire: &WireFacts) -> String {
-    wire.tau.map_or("not measured".to_string(), span)
+    wire.tau.map_or("not measured".to_string(), quantity::span)
 }
 
-/// A time as reports write it.
-pub(super) fn span(span: Span) -> String {
-    quantity::time(Time::ZERO + span)
-}
-
-/// More flows than this have no columns of their own.
+/// The most flows that have columns of their own.
 const FLOWS_MAX: usize = 4;
 
 /// What carried the frames, in a word.

@@ -60,7 +60,7 @@ impl Tap for NodeCapture {
             Way::Out => Direction::Out,
         };
         let interface = self.first + u32::from(port.0);
-        self.capture.write(time, (interface, direction), (frame, frame.len()));
+        self.capture.write(time, interface, direction, frame, frame.len());
     }
 }
 

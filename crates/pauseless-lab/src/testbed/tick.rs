@@ -6,8 +6,8 @@ use pauseless_dataplane::clock::Pace;
 use pauseless_sim::Config;
 
 use super::BedError;
-use super::table::span;
 use pauseless_scenario::Scenario;
+use pauseless_text::quantity::span;
 
 /// The tick of the lockstep for `scenario`. A frame is seen at the end of the tick that it has left in,
 /// so that feedback takes two frames and two ticks at the most, which no port's tau may be shorter than.
@@ -53,8 +53,7 @@ fn off_beat(most: Span, frames: &[Span]) -> Span {
     };
     let candidates =
         (0..STEPS).map(|step| Span::ps(most.as_ps() / STEPS_IN_ALL * (STEPS_IN_ALL - step)));
-    let mut candidates = candidates.filter(|tick| *tick >= LEAST);
-    candidates.find(|tick| is_off(*tick)).unwrap_or(most)
+    candidates.filter(|tick| *tick >= LEAST).find(|tick| is_off(*tick)).unwrap_or(most)
 }
 
 /// How long the packets of all flows take on all links.
@@ -65,8 +64,7 @@ fn frames(config: &Config) -> Vec<Span> {
     rates.dedup();
     packets.sort();
     packets.dedup();
-    let spans = rates.iter();
-    let spans = spans.flat_map(|rate| packets.iter().map(|packet| rate.tx_span(*packet)));
+    let spans = rates.iter().flat_map(|rate| packets.iter().map(|packet| rate.tx_span(*packet)));
     // Many of the others leave within one tick.
     spans.filter(|span| *span >= LEAST).collect()
 }

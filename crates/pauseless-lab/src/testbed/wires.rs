@@ -91,8 +91,7 @@ fn in_memory(plans: &[NodePlan]) -> Vec<Vec<Box<dyn Link>>> {
         places[peer][peer_port] = Some(Box::new(there));
     }
     let laid = |place: Option<Box<dyn Link>>| place.expect("every port has a cable");
-    let nodes = places.into_iter();
-    nodes.map(|ports| ports.into_iter().map(laid).collect()).collect()
+    places.into_iter().map(|ports| ports.into_iter().map(laid).collect()).collect()
 }
 
 /// A port of a node, both by number.
@@ -130,5 +129,5 @@ pub fn interface(plan: &NodePlan, port: usize) -> String {
 /// IFNAMSIZ without the zero at the end.
 const NAME_MAX: usize = 15;
 
-/// More frames than a link sends in one tick, however late it is.
+/// The frames that a link in memory holds: more than one sends in one tick, however late it is.
 const MEMORY_DEPTH: usize = 4_096;

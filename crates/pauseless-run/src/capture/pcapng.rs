@@ -33,7 +33,7 @@ pub(super) struct Pcapng<W: Write> {
 /// A frame, of which `bytes` may be the beginning only.
 pub(super) struct Packet<'p> {
     pub interface: u32,
-    /// Since the epoch.
+    /// The time since the Unix epoch.
     pub stamp: Duration,
     pub direction: Direction,
     pub bytes: &'p [u8],
@@ -64,7 +64,6 @@ impl<W: Write> Pcapng<W> {
         Ok(file)
     }
 
-    /// Writes a packet.
     pub(super) fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
         let stamp = packet.stamp.as_nanos() as u64;
         let lengths = [packet.bytes.len(), packet.length].map(|length| length as u32);

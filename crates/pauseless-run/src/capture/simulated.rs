@@ -51,7 +51,7 @@ impl Ports {
         let mut ports = Ports::none(config);
         for node in (0..topology.nodes().len() as u32).map(NodeId) {
             for port in (0..topology.ports(node).len() as u16).map(PortId) {
-                ports.choose((node, port), topology.port_name(node, port), false);
+                ports.choose(node, port, topology.port_name(node, port), false);
             }
         }
         ports
@@ -74,7 +74,7 @@ impl Ports {
         }
         let mut ports = Ports::none(config);
         for (node, port) in found {
-            ports.choose((node, port), config.topology.port_name(node, port), true);
+            ports.choose(node, port, config.topology.port_name(node, port), true);
         }
         Ok(ports)
     }
@@ -97,7 +97,7 @@ impl Ports {
         Ports { names: Vec::new(), chosen: vec![None; count], starts, snap: usize::MAX }
     }
 
-    fn choose(&mut self, (node, port): (NodeId, PortId), name: String, is_both_ways: bool) {
+    fn choose(&mut self, node: NodeId, port: PortId, name: String, is_both_ways: bool) {
         let index = self.starts[node.index()] + port.index();
         self.chosen[index] = Some(Chosen { interface: self.names.len() as u32, is_both_ways });
         self.names.push(name);
@@ -150,7 +150,7 @@ impl<'c> SimulatedCapture<'c> {
         match seen {
             Seen::Data { .. } => self.data(seen),
             Seen::Answer { flow, feedback, class } => {
-                self.answer(flow, feedback, (class, MacAddress::of_port(node, port)))
+                self.answer(flow, feedback, class, MacAddress::of_port(node, port))
             }
             Seen::Control(said) => {
                 let lane = self.config.ingress.get(node, port, said.class);
@@ -187,7 +187,7 @@ impl<'c> SimulatedCapture<'c> {
         data.emit(&mut self.frame);
     }
 
-    fn answer(&mut self, about: FlowId, feedback: Feedback, (class, port): (Class, MacAddress)) {
+    fn answer(&mut self, about: FlowId, feedback: Feedback, class: Class, port: MacAddress) {
         let source = MacAddress::of_port(self.config.flows[about.index()].target, PortId(0));
         let target = MacAddress::of_answers(about);
         let flow = named(about);
@@ -195,7 +195,7 @@ impl<'c> SimulatedCapture<'c> {
         match feedback {
             Feedback::Cnp | Feedback::Receiving { .. } => {
                 let (rate_mbps, is_congested) =
-                    Cnp::fields(feedback).expect("those are notifications");
+                    Cnp::fields(feedback).expect("both kinds are congestion notifications");
                 let cnp = Cnp { source, target, class, flow, rate_mbps, is_congested };
                 let mut frame = [0; Cnp::LEN];
                 cnp.emit(&mut frame);
@@ -235,7 +235,6 @@ impl Tap for SimulatedCapture<'_> {
         }
         let length = self.frame.len();
         let bytes = &self.frame[..length.min(self.ports.snap)];
-        let at = (interface, spot.direction);
-        self.capture.write(time, at, (bytes, length));
+        self.capture.write(time, interface, spot.direction, bytes, length);
     }
 }

@@ -1,4 +1,3 @@
-use pauseless_core::id::{Class, FlowId};
 use pauseless_core::unit::Span;
 
 use super::*;
@@ -11,7 +10,7 @@ fn a_file_has_its_interfaces_first_and_then_the_frames() {
     let names = ["S1:H1", "S1:S2"].map(String::from);
     let capture = Capture::create(&path, &names, Duration::from_secs(2)).expect("a new file");
     let time = Time::ZERO + Span::ps(1_234_567);
-    capture.write(time, (1, Direction::In), (&[1, 2, 3, 4, 5], 60));
+    capture.write(time, 1, Direction::In, &[1, 2, 3, 4, 5], 60);
     assert_eq!(capture.finish().expect("there is room"), 1);
     let bytes = std::fs::read(&path).expect("it was written");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
@@ -46,7 +45,7 @@ fn a_failure_is_told_at_the_end() {
     let capture = Capture::create(full, &[], Duration::ZERO).expect("it can be opened");
     let frame = [0; 60];
     for _ in 0..1_000 {
-        capture.write(Time::ZERO, (0, Direction::Out), (&frame, 60));
+        capture.write(Time::ZERO, 0, Direction::Out, &frame, 60);
     }
     assert!(capture.finish().is_err());
 }
@@ -59,7 +58,7 @@ fn a_disk_that_is_full_is_said_once_and_while_the_node_runs() {
     let capture = capture.expect("what is small is kept");
     assert_eq!(capture.trouble(), None);
     for _ in 0..100 {
-        capture.write(Time::ZERO, (0, Direction::In), (&[0; 1_500], 1_500));
+        capture.write(Time::ZERO, 0, Direction::In, &[0; 1_500], 1_500);
     }
     let trouble = capture.trouble().expect("it is full");
     assert!(trouble.starts_with("cannot write /dev/full: "), "{trouble}");

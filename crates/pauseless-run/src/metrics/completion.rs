@@ -17,22 +17,22 @@ use super::has_started;
 pub struct Completion {
     /// Finished flows per second of simulated time.
     pub flows_per_s: f64,
-    /// All finite flows.
+    /// The counts and times of all finite flows together.
     pub all: Group,
-    /// The same by size, without sizes that no flow has; empty if all are of one.
+    /// The flows of each size range, without ranges that no flow is in; empty if all are in one.
     pub by_size: Vec<(SizeRange, Group)>,
-    /// The same by traffic class; empty if all are of one.
+    /// The flows of each traffic class; empty if all are in one.
     pub by_class: Vec<(Class, Group)>,
 }
 
-/// Some finite flows.
+/// The counts and times of a group of finite flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Those whose target has everything.
+    /// Flows whose target has received everything.
     pub finished: usize,
-    /// Those that have started and not finished, also because they were stopped or lost a packet.
+    /// Flows that have started and not finished, also because they were stopped or lost a packet.
     pub unfinished: usize,
-    /// Those that have not started before the end of the run.
+    /// Flows that have not started before the end of the run.
     pub not_started: usize,
     /// Completion times of those that have finished, in picoseconds.
     pub fct: Option<Distribution<u64>>,
@@ -92,8 +92,7 @@ impl Completion {
         }
         let all = Group::of(outcome, finite.iter().copied());
         let by_size = SizeRange::ALL.into_iter().map(|range| {
-            let members = finite.iter().copied();
-            let members = members.filter(|(flow, _)| range.contains(flow.size));
+            let members = finite.iter().copied().filter(|(flow, _)| range.contains(flow.size));
             (range, Group::of(outcome, members))
         });
         let by_size: Vec<_> = by_size.filter(|(_, group)| group.count() > 0).collect();
@@ -101,8 +100,7 @@ impl Completion {
         let by_class: Vec<_> = classes
             .into_iter()
             .map(|class| {
-                let members = finite.iter().copied();
-                let members = members.filter(|(flow, _)| flow.class == class);
+                let members = finite.iter().copied().filter(|(flow, _)| flow.class == class);
                 (class, Group::of(outcome, members))
             })
             .collect();

@@ -3,14 +3,14 @@
 /// A sample in ascending order, with its mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution<T> {
-    /// The arithmetic mean.
+    /// The arithmetic mean of the values.
     pub mean: f64,
     /// The values, of which there is at least one.
     sorted: Vec<T>,
 }
 
 impl Distribution<u64> {
-    /// Of values in any order; `None` without any.
+    /// The distribution of values in any order; `None` without any.
     pub fn of(mut values: Vec<u64>) -> Option<Distribution<u64>> {
         values.sort_unstable();
         let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
@@ -19,7 +19,7 @@ impl Distribution<u64> {
 }
 
 impl Distribution<f64> {
-    /// Of values in any order; `None` without any.
+    /// The distribution of values in any order; `None` without any.
     pub fn of(mut values: Vec<f64>) -> Option<Distribution<f64>> {
         values.sort_unstable_by(f64::total_cmp);
         // In the order of size, so that the sum does not depend on the order of flows.
@@ -34,9 +34,9 @@ impl<T: Copy> Distribution<T> {
         (!sorted.is_empty()).then_some(Distribution { mean, sorted })
     }
 
-    /// A percentile.
+    /// The value at a percentile.
     pub fn at(&self, p: Percentile) -> T {
-        p.of(&self.sorted).expect("at least one value")
+        p.of(&self.sorted).expect("a distribution has at least one value")
     }
 }
 
@@ -56,10 +56,10 @@ impl Percentile {
     pub const P99: Percentile = Percentile::permille(990);
     /// 99.9 % are no larger; the largest if there are fewer than 1000.
     pub const P999: Percentile = Percentile::permille(999);
-    /// The largest.
+    /// The largest value of the sample.
     pub const MAX: Percentile = Percentile::permille(1_000);
 
-    /// Those with names, in the order in which documents have them.
+    /// The percentiles with names, in the order in which documents have them.
     pub const NAMED: [(&'static str, Percentile); 5] = [
         ("p50", Percentile::P50),
         ("p95", Percentile::P95),
@@ -68,7 +68,7 @@ impl Percentile {
         ("max", Percentile::MAX),
     ];
 
-    /// So many parts of a thousand, from 1 to 1000.
+    /// The percentile of this many parts of a thousand, from 1 to 1000.
     pub const fn permille(permille: u32) -> Percentile {
         assert!(0 < permille && permille <= 1_000, "above 0 and at most 1");
         Percentile { millionths: permille * 1_000 }
@@ -87,23 +87,20 @@ impl Percentile {
         if !is_short || !is_number(whole) || !is_number(decimals) {
             return Err(wrong());
         }
-        let parts = format!("{whole}{decimals:0<4}");
-        match parts.parse() {
+        match format!("{whole}{decimals:0<4}").parse() {
             Ok(millionths @ 1..=1_000_000) => Ok(Percentile { millionths }),
             _ => Err(wrong()),
         }
     }
 
-    /// That of a name such as `p999`.
+    /// The percentile of a name such as `p999`.
     pub fn named(name: &str) -> Option<Percentile> {
-        let found = Percentile::NAMED.into_iter().find(|(it, _)| *it == name);
-        found.map(|(_, percentile)| percentile)
+        Percentile::NAMED.into_iter().find(|(it, _)| *it == name).map(|(_, percentile)| percentile)
     }
 
     /// Its name, such as `p999` or `p99.99`.
     pub fn name(self) -> String {
-        let found = Percentile::NAMED.into_iter().find(|(_, it)| *it == self);
-        found.map_or_else(
+        Percentile::NAMED.into_iter().find(|(_, it)| *it == self).map_or_else(
             || format!("p{}", f64::from(self.millionths) / 1e4),
             |(name, _)| name.to_string(),
         )

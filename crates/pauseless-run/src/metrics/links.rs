@@ -9,9 +9,9 @@ use pauseless_sim::{Config, Outcome};
 /// A port, which stands for the direction of its link in which it sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortUse {
-    /// The node.
+    /// The node that sends.
     pub node: NodeId,
-    /// Its port.
+    /// The port of the node that sends.
     pub port: PortId,
     /// Bytes of data and answers that it sent.
     pub sent: Bytes,
@@ -21,9 +21,9 @@ pub struct PortUse {
     pub pauses: u64,
     /// How long it was stopped, or slowed down by GFC.
     pub held: Span,
-    /// When that was for the first time.
+    /// The first time at which it was held.
     pub held_first: Option<Time>,
-    /// When that was for the last time.
+    /// The last time at which it was held.
     pub held_last: Option<Time>,
 }
 
@@ -40,7 +40,7 @@ pub struct LayerUse {
     pub utilisation_max: f64,
     /// How often they were told to stop, in all.
     pub pauses: u64,
-    /// The same per port and millisecond of simulated time.
+    /// The pauses per port and millisecond of simulated time.
     pub pause_per_ms_per_link: f64,
     /// How many of them were ever held.
     pub links_held: usize,
@@ -69,7 +69,7 @@ pub fn ports(config: &Config, outcome: &Outcome) -> Vec<PortUse> {
     ports.collect()
 }
 
-/// The same by layer, without layers that have no port.
+/// The use of each layer, without layers that have no port.
 pub(super) fn layers(config: &Config, outcome: &Outcome, ports: &[PortUse]) -> Vec<LayerUse> {
     let mut layers: BTreeMap<u8, Vec<&PortUse>> = BTreeMap::new();
     for port in ports {

@@ -37,13 +37,13 @@ pub struct Metrics {
 /// How evenly something is shared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fairness {
-    /// Between how many.
+    /// The number of flows that share it.
     pub flows: usize,
     /// From 1/n, where one has everything, to 1, where all have the same.
     pub jain: f64,
 }
 
-/// Acknowledgements and notifications.
+/// The packets that tell sources something: acknowledgements and notifications of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answers {
     /// How many packets of both kinds were sent.
@@ -52,9 +52,9 @@ pub struct Answers {
     pub acknowledgements: u64,
     /// Data packets that were marked on their way.
     pub marked_packets: u64,
-    /// Their bytes, each counted once.
+    /// The bytes of acknowledgements and notifications, each packet counted once.
     pub bytes: Bytes,
-    /// Those bytes of all bytes, which are they and what was delivered.
+    /// The share of these bytes in the sum of them and all delivered bytes.
     pub share: f64,
 }
 

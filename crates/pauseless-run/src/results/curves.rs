@@ -15,7 +15,7 @@ pub struct Curve {
     pub unit: Unit,
     /// Whose curve it is, and where the recording has it.
     pub of: CurveOf,
-    /// What it is, in one sentence.
+    /// A sentence that says what the curve shows.
     pub says: &'static str,
     /// Its name in the JSON document and in `series.csv`; empty if they do not have it.
     pub column: &'static str,
@@ -24,22 +24,22 @@ pub struct Curve {
 /// Whose curve it is, and where the recording has it.
 #[derive(Clone, Copy, Debug)]
 pub enum CurveOf {
-    /// Of a port.
+    /// A curve that every recorded port has.
     Port(fn(&PortSeries) -> Samples<'_>),
-    /// Of a port, in recordings that have it.
+    /// A curve of a port that only some recordings have.
     PortIfAny(fn(&PortSeries) -> Samples<'_>),
-    /// Of a flow.
+    /// A curve that every recorded flow has.
     Flow(fn(&FlowSeries) -> Samples<'_>),
-    /// Of a flow that obeys a congestion control.
+    /// A curve that only flows with congestion control have.
     Reaction(fn(&FlowSeries) -> Samples<'_>),
 }
 
 /// The values of a curve in the base unit, one for each sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Samples<'a> {
-    /// Whole numbers.
+    /// Whole numbers, such as bytes.
     Whole(&'a [u64]),
-    /// Other numbers.
+    /// Numbers with decimals, such as rates.
     Real(&'a [f64]),
 }
 
@@ -52,7 +52,7 @@ impl Samples<'_> {
         }
     }
 
-    /// How many there are.
+    /// The number of samples.
     pub fn len(self) -> usize {
         match self {
             Samples::Whole(all) => all.len(),
@@ -165,13 +165,9 @@ pub fn sum(run: &Run, names: &str) -> Result<Vec<f64>, String> {
 /// Whether runs of a scenario have a curve, or all those of a sum; if not, what they have.
 pub fn check(config: &Config, names: &str) -> Result<(), String> {
     let Probes { flows, ports, .. } = &config.probes;
-    let is_flow = |whose: &str| {
-        let mut flows = flows.iter();
-        flows.any(|flow| config.flows[flow.index()].name == whose)
-    };
+    let is_flow = |whose: &str| flows.iter().any(|flow| config.flows[flow.index()].name == whose);
     let is_port = |whose: &str| {
-        let mut ports = ports.iter();
-        ports.any(|(node, port)| config.topology.port_name(*node, *port) == whose)
+        ports.iter().any(|(node, port)| config.topology.port_name(*node, *port) == whose)
     };
     for name in names.split(" + ").map(str::trim) {
         let is_there = Curve::parse(name).is_some_and(|(curve, whose)| match curve.of {
@@ -190,8 +186,7 @@ fn missing(config: &Config, name: &str) -> String {
     let Probes { flows, ports, .. } = &config.probes;
     let flows = flows.iter().map(|flow| &config.flows[flow.index()].name);
     let flows = flows.map(|name| format!("goodput.{name}"));
-    let ports = ports.iter();
-    let ports = ports.map(|(node, port)| config.topology.port_name(*node, *port));
+    let ports = ports.iter().map(|(node, port)| config.topology.port_name(*node, *port));
     let ports = ports.map(|name| format!("queue.{name}"));
     let known: Vec<String> = flows.chain(ports).take(6).collect();
     let known = if known.is_empty() {
@@ -205,14 +200,8 @@ fn missing(config: &Config, name: &str) -> String {
 fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
     let found = Curve::parse(name).and_then(|(curve, whose)| {
         let series = &run.outcome.series;
-        let flow = || {
-            let mut flows = series.flows.iter();
-            flows.find(|it| run.flow_name(it.flow) == whose)
-        };
-        let port = || {
-            let mut ports = series.ports.iter();
-            ports.find(|it| run.port_name(it.node, it.port) == whose)
-        };
+        let flow = || series.flows.iter().find(|it| run.flow_name(it.flow) == whose);
+        let port = || series.ports.iter().find(|it| run.port_name(it.node, it.port) == whose);
         let samples = match curve.of {
             CurveOf::Flow(of) | CurveOf::Reaction(of) => of(flow()?),
             CurveOf::Port(of) | CurveOf::PortIfAny(of) => of(port()?),

@@ -17,9 +17,9 @@ use crate::sample::share;
 
 /// A run and what several numbers have in common, computed once.
 pub struct Facts<'r> {
-    /// The run.
+    /// The run that the numbers are of.
     pub run: &'r Run,
-    /// Its metrics.
+    /// The metrics of the run, computed once.
     pub metrics: Metrics,
     /// Hosts whose flows are a group, by the name of the group.
     groups: Vec<(String, BTreeSet<NodeId>)>,
@@ -29,29 +29,29 @@ pub struct Facts<'r> {
 /// A flow and what became of it.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFacts<'r> {
-    /// The run.
+    /// The run that the flow belongs to.
     pub run: &'r Run,
     /// The position of the flow in the canonical order.
     pub index: usize,
-    /// The flow.
+    /// The flow as the scenario has it.
     pub flow: &'r Flow,
-    /// What became of it.
+    /// The outcome of the flow.
     pub outcome: &'r FlowOutcome,
 }
 
 impl<'r> Facts<'r> {
-    /// What is known of a run.
+    /// The run with the numbers that several results share.
     pub fn of(run: &'r Run) -> Facts<'r> {
         Facts { run, metrics: run.metrics(), groups: Vec::new(), shares: OnceCell::new() }
     }
 
-    /// The same with groups of flows: those from these hosts.
+    /// The facts with groups of flows: those from these hosts.
     pub fn with_groups(mut self, groups: Vec<(String, BTreeSet<NodeId>)>) -> Facts<'r> {
         self.groups = groups;
         self
     }
 
-    /// All flows.
+    /// All flows of the run.
     pub fn flows(&self) -> impl Iterator<Item = FlowFacts<'r>> + use<'r> {
         Facts::flows_of(self.run)
     }

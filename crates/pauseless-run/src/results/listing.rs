@@ -13,24 +13,24 @@ use pauseless_text::terminal::Table;
 /// The document of `pauseless metrics --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listing {
-    /// See [`SCHEMA`].
+    /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,
     /// Every number, in the order of the registry.
     pub numbers: Vec<NumberRecord>,
-    /// Every curve.
+    /// Every curve, in the order of the registry.
     pub curves: Vec<CurveRecord>,
 }
 
 records! {
     /// A number of the registry.
     pub struct NumberRecord(number: &Number) {
-        /// Its name.
+        /// The name by which the number is asked for.
         name: &'static str = number.name;
         /// The unit in tables, claims and figures; empty for a plain number.
         unit: &'static str = number.unit.name();
-        /// Whose number it is.
+        /// What the number is of: the run, a class, a layer, a port or a flow.
         scope: &'static str = number.scope().name();
-        /// What it is.
+        /// A sentence that says what the number is.
         meaning: &'static str = number.says;
         /// How it is asked for.
         example: String = number.example();
@@ -42,11 +42,11 @@ records! {
         spelt: Option<&'static str> = Some(number.spelt).filter(|it| !it.is_empty());
         /// Whether a run may lack it because what it measures has not happened.
         may_be_missing: bool = number.may_be_missing;
-        /// When it is computed although nobody has asked: `asked`, `sampled`, `usually` or `always`.
+        /// When it is computed: only if `asked`, or in `sampled`, `usually` or `always`.
         kept: &'static str = kept(number);
         /// Where the document of a run has it; null if it has not.
         json: Option<String> = Some(number.json_path()).filter(|it| !it.is_empty());
-        /// The unit there.
+        /// The unit of the number in that document.
         json_unit: &'static str = number.unit.base();
         /// The type there: `integer` or `number`.
         json_type: &'static str = if number.is_real { "number" } else { "integer" };
@@ -58,35 +58,34 @@ records! {
 
     /// A curve of the registry.
     pub struct CurveRecord(curve: &Curve) {
-        /// Its name.
+        /// The name by which the curve is asked for.
         name: &'static str = curve.name;
         /// The unit in tables, claims and figures.
         unit: &'static str = curve.unit.name();
-        /// Whose curve it is.
+        /// What the curve is of: a port or a flow.
         scope: &'static str = curve.parameter();
-        /// What it is.
+        /// A sentence that says what the curve shows.
         meaning: &'static str = curve.says;
         /// Its name in the document of a run and in `series.csv`; null if they do not have it.
         column: Option<&'static str> = Some(curve.column).filter(|it| !it.is_empty());
     }
 }
 
-/// Which entries are listed.
+/// The entries that are listed.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     word: String,
 }
 
 impl Filter {
-    /// Those that have this word in their name, their scope or their sentence; else which may have
-    /// been meant.
+    /// The entries that have this word in their name, their scope or their sentence; else which may
+    /// have been meant.
     pub fn of(word: &str) -> Result<Filter, String> {
         let filter = Filter { word: word.to_lowercase() };
         if filter.numbers().next().is_some() || filter.curves().next().is_some() {
             return Ok(filter);
         }
-        let names = NUMBERS.iter().map(|it| it.name);
-        let names = names.chain(CURVES.iter().map(|it| it.name));
+        let names = NUMBERS.iter().map(|it| it.name).chain(CURVES.iter().map(|it| it.name));
         Err(match did_you_mean(word, names).as_str() {
             "" => format!("no metric has {word:?} in its name or in what it says"),
             guess => format!("no metric has {word:?} in its name or in what it says; {guess}"),
@@ -94,8 +93,7 @@ impl Filter {
     }
 
     fn lets(&self, texts: [&str; 3]) -> bool {
-        let mut texts = texts.into_iter();
-        texts.any(|text| text.to_lowercase().contains(&self.word))
+        texts.into_iter().any(|text| text.to_lowercase().contains(&self.word))
     }
 
     fn numbers(&self) -> impl Iterator<Item = &'static Number> {
@@ -107,7 +105,7 @@ impl Filter {
     }
 }
 
-/// As a person reads it.
+/// The listing as a table for people.
 pub fn text(filter: &Filter) -> String {
     let mut text = String::new();
     let mut numbers = Table::new("number unit of what-it-is");
@@ -136,7 +134,7 @@ pub fn text(filter: &Filter) -> String {
     text + HINT
 }
 
-/// As a program reads it.
+/// The listing as a document for programs.
 pub fn json(filter: &Filter) -> Listing {
     Listing {
         schema: SCHEMA,
@@ -209,8 +207,7 @@ fn form(number: &Number) -> String {
 }
 
 fn kept(number: &Number) -> &'static str {
-    let at = number.kept_at.iter().map(|(_, kept)| *kept);
-    at.fold(number.kept, Kept::max).name()
+    number.kept_at.iter().map(|(_, kept)| *kept).fold(number.kept, Kept::max).name()
 }
 
 const BEGIN: &str = "<!-- metrics: ";

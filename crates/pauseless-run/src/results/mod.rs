@@ -16,7 +16,7 @@ pub mod reference;
 pub mod rows;
 
 use pauseless_core::id::Class;
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::outcome::QueueOutcome;
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ pub struct Number {
     pub head: &'static str,
     /// Whether its values in the base unit are fractions and not whole numbers.
     pub is_real: bool,
-    /// When it is computed although nobody has asked for it.
+    /// When it is computed without being asked for.
     pub kept: Kept,
     /// Whether it takes long, so that it is computed only for those who ask.
     pub is_slow: bool,
@@ -58,9 +58,9 @@ pub struct Number {
     pub may_be_missing: bool,
     /// Whether a port has it only if a `[probe]` of the scenario looks at it.
     pub is_probed: bool,
-    /// Of percentiles: how a fixed one is spelt, with `{}` for `p99`, such as `fct_{}_us`.
+    /// How a fixed percentile is spelt, with `{}` for `p99`, such as `fct_{}_us`.
     pub spelt: &'static str,
-    /// Of percentiles: those that are computed although nobody has asked for them.
+    /// The percentiles that are computed without being asked for.
     pub kept_at: &'static [(&'static str, Kept)],
 }
 
@@ -68,19 +68,19 @@ pub struct Number {
 /// none.
 #[derive(Clone, Copy, Debug)]
 pub enum Of {
-    /// Of the whole run.
+    /// A number of the whole run.
     Run(fn(&Facts<'_>) -> Option<Value>),
-    /// Of a traffic class.
+    /// A number of one traffic class.
     Class(fn(&Facts<'_>, Class) -> Option<Value>),
-    /// Of all links whose sending end is in one layer.
+    /// A number of all links whose sending end is in one layer.
     Layer(fn(&LayerUse) -> Option<Value>),
-    /// Of a port, in the direction in which it sends.
+    /// A number of a port, in the direction in which it sends.
     Port(fn(&PortUse) -> Option<Value>),
-    /// Of the ingress queues of a port, one for each class.
+    /// A number of the ingress queues of a port, one for each class.
     Queue(fn(&[&QueueOutcome]) -> Option<Value>),
-    /// Of a flow.
+    /// A number of one flow.
     Flow(fn(&FlowFacts<'_>) -> Option<Value>),
-    /// Of all finite flows, or of those of a size, a class or a group.
+    /// A number of all finite flows, or of those of a size, a class or a group.
     Flows(fn(&Group) -> Option<Value>),
     /// A percentile over the same.
     Percentile(fn(&Group, Percentile) -> Option<Value>),
@@ -90,9 +90,9 @@ pub enum Of {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A whole number.
+    /// A whole number, such as a count.
     Whole(u64),
-    /// Any other number.
+    /// A number with decimals, such as a rate.
     Real(f64),
     /// A number that is in the unit of its entry already, because it was computed in it.
     Shown(f64),
@@ -101,17 +101,17 @@ pub enum Value {
 named! {
     /// The unit of a number in tables, claims and figures.
     pub enum Unit {
-        /// A plain number.
+        /// A plain number without a unit.
         One = "",
-        /// Milliseconds.
+        /// Milliseconds of simulated time.
         Ms = "ms",
-        /// Microseconds.
+        /// Microseconds of simulated time.
         Us = "us",
         /// Kilobytes, of 1000 bytes.
         Kb = "KB",
-        /// Gigabits per second.
+        /// Gigabits (10^9 bits) per second.
         Gbps = "Gb/s",
-        /// Percent.
+        /// Percent of a whole.
         Percent = "%",
         /// Per second of simulated time.
         PerSecond = "1/s",
@@ -147,7 +147,7 @@ impl Unit {
             Value::Shown(shown) => return quantity::number(shown),
         };
         match (self, value) {
-            (Unit::Ms | Unit::Us, _) => quantity::time(Time::ZERO + Span::ps(whole)),
+            (Unit::Ms | Unit::Us, _) => quantity::span(Span::ps(whole)),
             (Unit::Kb, _) => quantity::bytes(Bytes::new(whole)),
             (Unit::Gbps, Value::Real(bps)) => quantity::rate(bps),
             (Unit::Percent, Value::Real(share)) => quantity::percent(share),
@@ -188,11 +188,11 @@ impl Unit {
 /// document, of everything else the name of a field in the object of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Json {
-    /// Nowhere.
+    /// No document has it.
     No,
-    /// There, and absent without a value.
+    /// The document has it under this name, and leaves it out without a value.
     Absent(&'static str),
-    /// There, and null without a value.
+    /// The document has it under this name, and has null without a value.
     Null(&'static str),
 }
 
@@ -210,32 +210,32 @@ named! {
     /// When a number is computed. Each of these includes those before it.
     #[derive(PartialOrd, Ord)]
     pub enum Kept {
-        /// When somebody asks for it by name.
+        /// Only when it is asked for by name.
         Asked = "asked",
         /// In every sample of `repro`, whose files list it.
         Sampled = "sampled",
         /// In campaigns that do not say what they keep.
         Usually = "usually",
-        /// In all campaigns.
+        /// In the table of every campaign.
         Always = "always",
     }
 }
 
 named! {
-    /// Whose number it is, as words.
+    /// What a number is of, as a word.
     #[derive(PartialOrd, Ord)]
     pub enum Scope {
-        /// The whole run.
+        /// A number of the whole run.
         Run = "run",
-        /// A traffic class.
+        /// A number of one traffic class.
         Class = "class",
-        /// The links of a layer.
+        /// A number of all links of a layer.
         Layer = "layer",
-        /// A port.
+        /// A number of one port.
         Port = "port",
-        /// A flow.
+        /// A number of one flow.
         Flow = "flow",
-        /// Finite flows: all, or some.
+        /// A number of all finite flows, or of some of them.
         Flows = "flows",
     }
 }
@@ -255,8 +255,8 @@ impl Scope {
 }
 
 impl Number {
-    /// A number with this name, which nobody computes unless it is asked for.
-    pub const fn new(name: &'static str, unit: Unit, of: Of, says: &'static str) -> Number {
+    /// A number with this name, which is computed only if it is asked for.
+    const fn new(name: &'static str, unit: Unit, of: Of, says: &'static str) -> Number {
         Number {
             name,
             unit,
@@ -275,7 +275,7 @@ impl Number {
         }
     }
 
-    /// Whose number it is.
+    /// What the number is of.
     pub fn scope(&self) -> Scope {
         match self.of {
             Of::Run(_) => Scope::Run,
@@ -307,20 +307,16 @@ impl Number {
 
 /// The names of the numbers of whole runs that are computed at least as often as `kept`.
 pub fn kept_names(kept: Kept) -> Vec<String> {
-    let whole = NUMBERS.iter();
-    let whole = whole.filter(|it| matches!(it.scope(), Scope::Run | Scope::Flows));
-    let spellings = whole.flat_map(Number::spellings);
-    let wanted = spellings.filter(|(_, _, when)| *when == kept);
+    let whole = NUMBERS.iter().filter(|it| matches!(it.scope(), Scope::Run | Scope::Flows));
+    let wanted = whole.flat_map(Number::spellings).filter(|(_, _, when)| *when == kept);
     wanted.map(|(name, ..)| name).collect()
 }
 
 /// The unit of a column of a campaign, if it is that of a number, and the name without the unit.
 pub fn column_unit(column: &str) -> Option<(String, Unit)> {
     let bases = NUMBERS.iter().flat_map(|number| {
-        let spelt = Percentile::NAMED.iter();
-        let spelt = spelt.filter(|_| !number.spelt.is_empty());
-        let spelt = spelt.map(|(name, _)| number.spelt_at(name));
-        let names = spelt.chain([number.name.to_string()]);
+        let spelt = Percentile::NAMED.iter().filter(|_| !number.spelt.is_empty());
+        let names = spelt.map(|(name, _)| number.spelt_at(name)).chain([number.name.to_string()]);
         names.map(|name| (name.replace('.', "_"), number.unit))
     });
     let fits = |base: &str| {

@@ -223,8 +223,7 @@ pub static NUMBERS: &[Number] = numbers! {
         kept: Sampled;
     /// What the ingress queues of the port held in the mean; of probed ports only.
     "queue_mean": Kb, Queue(|it| {
-        let means = it.iter().filter_map(|queue| queue.mean);
-        means.reduce(|a, b| a + b).map(Real)
+        it.iter().filter_map(|queue| queue.mean).reduce(|a, b| a + b).map(Real)
     }), is_real: true, kept: Sampled, is_probed: true;
     // Flows.
     /// The bytes that the flow has to send; a flow without end has none.
@@ -253,7 +252,7 @@ pub static NUMBERS: &[Number] = numbers! {
     /// The completion time of the flow: from its start to its finish.
     "fct_us": Us, Flow(|it| fct(it.outcome).map(span)), json: Absent("fct_ps"), column: "fct_ps",
         may_be_missing: true;
-    /// The same in an empty network; a flow without end has none.
+    /// The completion time in an empty network; a flow without end has none.
     "ideal_us": Us, Flow(|it| Some(it.outcome.ideal).filter(|it| *it > Span::ZERO).map(span)),
         json: Absent("ideal_ps"), column: "ideal_ps", may_be_missing: true;
     /// The completion time of the flow divided by the ideal one.

@@ -110,7 +110,7 @@ impl Reference {
         Reference::with_groups(text, &[])
     }
 
-    /// The same where groups of flows have names.
+    /// Reads a reference where groups of flows have names.
     pub fn with_groups(text: &str, groups: &[&str]) -> Result<Reference, String> {
         let text = text.trim();
         let (head, inside) = match text.split_once('{') {
@@ -193,10 +193,7 @@ impl Reference {
                 let probed = &config.probes.ports;
                 port().is_some_and(|at| !self.number.is_probed || probed.contains(&at))
             }
-            Of::Flow(_) => {
-                let mut flows = config.flows.iter();
-                flows.any(|flow| Some(&flow.name) == part.flow.as_ref())
-            }
+            Of::Flow(_) => config.flows.iter().any(|flow| Some(&flow.name) == part.flow.as_ref()),
         };
         if is_there { Ok(()) } else { Err(self.help()) }
     }
@@ -240,15 +237,13 @@ impl Reference {
 
 impl Named {
     fn find(name: &str) -> Option<Named> {
-        let plain = NUMBERS.iter().filter(|it| it.name == name);
-        let plain = Vec::from_iter(plain);
+        let plain = Vec::from_iter(NUMBERS.iter().filter(|it| it.name == name));
         if !plain.is_empty() {
             return Some(Named { numbers: plain, percentile: None });
         }
         let spelt = NUMBERS.iter().filter(|it| !it.spelt.is_empty());
         let mut pairs = spelt.flat_map(|number| {
-            let named = Percentile::NAMED.into_iter();
-            named.map(move |(name, p)| (number, number.spelt_at(name), p))
+            Percentile::NAMED.into_iter().map(move |(name, p)| (number, number.spelt_at(name), p))
         });
         let (number, _, percentile) = pairs.find(|(_, spelt, _)| spelt == name)?;
         Some(Named { numbers: vec![number], percentile: Some(percentile) })
@@ -262,11 +257,10 @@ impl Named {
     fn takes(&self) -> Vec<Parameter> {
         let is_taken = |it: &Parameter| self.numbers.iter().any(|number| number.takes(*it));
         let fixed = self.percentile.map(|_| Parameter::P);
-        let all = Parameter::ALL.into_iter().filter(is_taken);
-        all.filter(|it| Some(*it) != fixed).collect()
+        Parameter::ALL.into_iter().filter(is_taken).filter(|it| Some(*it) != fixed).collect()
     }
 
-    /// Reads `p=99, size=10KB..100KB`.
+    /// Reads parameters such as `p=99, size=10KB..100KB`.
     fn parameters(&self, text: &str) -> Result<Vec<(Parameter, String)>, String> {
         let mut given: Vec<(Parameter, String)> = Vec::new();
         for pair in text.split(',').filter(|pair| !pair.trim().is_empty()) {
@@ -307,8 +301,7 @@ impl Named {
             let has = |it: Parameter| given.iter().any(|(key, _)| *key == it) || fixed == Some(it);
             needs.is_none_or(has) && given.iter().all(|(key, _)| number.takes(*key))
         };
-        let number = self.numbers.iter().find(fits);
-        let number = number.ok_or_else(|| self.lacking())?;
+        let number = self.numbers.iter().find(fits).ok_or_else(|| self.lacking())?;
         let mut reference =
             Reference { number, percentile: self.percentile, part: Part::default() };
         for (parameter, value) in given {
@@ -328,8 +321,7 @@ impl Named {
     /// The number of this name for what stands behind a point.
     fn short(&self, part: &str, groups: &[&str]) -> Result<Reference, String> {
         let takes = self.takes();
-        let class = part.strip_prefix("class");
-        let class = class.filter(|it| it.parse::<u8>().is_ok());
+        let class = part.strip_prefix("class").filter(|it| it.parse::<u8>().is_ok());
         let parameter = match class {
             _ if part.is_empty() => return Err(self.lacking()),
             Some(_) if takes.contains(&Parameter::Class) => Parameter::Class,
@@ -383,8 +375,7 @@ impl Reference {
 
 /// Says that there is no such name, and which may have been meant.
 fn unknown(name: &str) -> String {
-    let fixed = NUMBERS.iter().flat_map(Number::spellings);
-    let fixed = Vec::from_iter(fixed.map(|(name, ..)| name));
+    let fixed = Vec::from_iter(NUMBERS.iter().flat_map(Number::spellings).map(|(name, ..)| name));
     let names = NUMBERS.iter().map(|it| it.name);
     match did_you_mean(name, names.chain(fixed.iter().map(String::as_str))).as_str() {
         "" => "`pauseless metrics` lists all names".to_string(),

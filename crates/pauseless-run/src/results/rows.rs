@@ -28,13 +28,13 @@ pub enum Field {
     Number(Value),
     /// A name, such as that of a port.
     Text(String),
-    /// Further fields.
+    /// An object with fields of its own.
     Object(Object),
     /// A list of objects, one for each port, flow or layer.
     List(Vec<Object>),
-    /// Recorded whole numbers.
+    /// A curve of recorded whole numbers.
     Wholes(Vec<u64>),
-    /// Other recorded numbers.
+    /// A curve of recorded numbers with decimals.
     Reals(Vec<f64>),
 }
 
@@ -70,8 +70,7 @@ impl JsonSchema for Object {
 impl Object {
     /// The field of a name, if it is there.
     pub fn get(&self, name: &str) -> Option<&Field> {
-        let mut fields = self.0.iter();
-        fields.find(|(it, _)| it == name).map(|(_, field)| field)
+        self.0.iter().find(|(it, _)| it == name).map(|(_, field)| field)
     }
 
     fn push(&mut self, name: impl Into<Cow<'static, str>>, field: Field) {
@@ -99,8 +98,7 @@ impl Object {
 
     /// The object in a field, which is made if it is not there.
     fn object(&mut self, name: &'static str) -> &mut Object {
-        let place = self.0.iter().position(|(it, _)| it == name);
-        let place = place.unwrap_or_else(|| {
+        let place = self.0.iter().position(|(it, _)| it == name).unwrap_or_else(|| {
             self.push(name, Field::Object(Object::default()));
             self.0.len() - 1
         });
@@ -167,10 +165,9 @@ fn completion(facts: &Facts<'_>) -> Object {
             object.number(Json::Absent(name), Some(value));
         }
     }
-    let completion = facts.completion().expect("there are finite flows");
+    let completion = facts.completion().expect("a run with a completion section has finite flows");
     group(&mut object, &completion.all);
-    let by_size = completion.by_size.iter();
-    let by_size = by_size.map(|(SizeRange { min, below }, members)| {
+    let by_size = completion.by_size.iter().map(|(SizeRange { min, below }, members)| {
         let mut row = Object::default();
         row.whole("bytes_min", min.get());
         let below = below.map(|below| Value::Whole(below.get()));
@@ -267,8 +264,7 @@ fn results(facts: &Facts<'_>) -> Table {
 /// A row for each port of each node, with the fields that the document of a run has.
 pub fn ports(facts: &Facts<'_>) -> Table {
     let (run, ports) = (facts.run, &facts.metrics.ports);
-    let nodes = ports.iter();
-    let nodes = nodes.map(|port| run.node_name(port.node).to_string());
+    let nodes = ports.iter().map(|port| run.node_name(port.node).to_string());
     let names = ports.iter().map(|port| run.port_name(port.node, port.port));
     let mut columns = vec![Column::texts("node", nodes), Column::texts("port", names)];
     for number in NUMBERS.iter().filter(|number| number.json != Json::No) {
@@ -337,7 +333,7 @@ pub fn series(run: &Run) -> Option<Table> {
     Some(Table::new("series", columns))
 }
 
-/// The same as the document of a run has it.
+/// The recorded curves as the document of a run has them.
 pub fn recordings(run: &Run) -> Option<Object> {
     let series = &run.outcome.series;
     if series.times.is_empty() {

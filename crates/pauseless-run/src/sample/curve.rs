@@ -16,7 +16,7 @@ section! {
         name: String, required "\"peak\"", default String::new();
         /// The curve, such as `queue.S1:H1`, or several with ` + ` between them.
         series: String, required "\"queue.S1:H1\"", default String::new();
-        /// From when the curve counts.
+        /// The instant from which on the curve counts.
         from: Span, within INSTANTS, derived "the beginning";
         /// Until when the curve counts.
         to: Span, within INSTANTS, derived "the end";
@@ -32,15 +32,15 @@ pub const INSTANTS: RangeInclusive<Span> = Span::ZERO..=Span::s(1_000);
 /// What is taken from a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Take {
-    /// The mean.
+    /// The mean of all values.
     Mean,
-    /// The least value.
+    /// The least of all values.
     Min,
-    /// The greatest value.
+    /// The greatest of all values.
     Max,
-    /// The last value.
+    /// The value at the last instant.
     Last,
-    /// The standard deviation.
+    /// The standard deviation of all values.
     Std,
     /// The milliseconds spent below a value.
     Below(f64),
@@ -78,8 +78,7 @@ impl FileValue for Take {
         let sink = item.sink();
         let At { value: text, place } = item.string()?;
         let Some(value) = Take::parse(&text) else {
-            let problem = place.problem(format!("{text:?} cannot be taken"));
-            sink.push(problem.expected(TAKES));
+            sink.push(place.problem(format!("{text:?} cannot be taken")).expected(TAKES));
             return None;
         };
         Some(At { value, place })
@@ -111,8 +110,7 @@ const TAKES: &str = "mean, min, max, last, std, below X, above X, first below X 
 pub fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
     let curve = curves::sum(run, &measure.series)?;
     let from = Time::ZERO + measure.from.or(Span::ZERO);
-    let to = measure.to.copied();
-    let to = to.map_or(run.outcome.end, |span| Time::ZERO + span);
+    let to = measure.to.copied().map_or(run.outcome.end, |span| Time::ZERO + span);
     let times = &run.outcome.series.times;
     let points = times.iter().copied().zip(curve);
     // A sample is the mean since the one before: the first that counts lies after `from`.

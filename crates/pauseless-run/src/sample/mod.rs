@@ -27,7 +27,7 @@ pub struct Sample {
     pub curves: BTreeMap<String, Vec<f64>>,
     /// Completion times in microseconds, evenly spaced quantiles of them if they are many.
     pub fct_us: Vec<f64>,
-    /// Slowdowns, likewise.
+    /// Slowdowns, in as many quantiles as the completion times.
     pub slowdowns: Vec<f64>,
     /// The run as the JSON contract has it, if it was asked for.
     pub document: Option<serde_json::Value>,
@@ -86,7 +86,7 @@ impl Sample {
 pub struct Asked {
     /// As it was written, which is the name of its value.
     pub name: String,
-    /// What was meant.
+    /// The number that the name refers to.
     pub reference: Reference,
 }
 
@@ -105,14 +105,13 @@ impl Asked {
 /// Takes a number by its name.
 pub type Add<'a> = &'a mut dyn FnMut(String, f64);
 
-/// All numbers that nobody has to ask for, under their short names.
+/// The numbers that every sample has without being asked for, under their short names.
 fn usual(facts: &Facts<'_>, add: Add<'_>) {
     let run = facts.run;
     let (flows, ports) = (&run.outcome.flows, &facts.metrics.ports);
     let mut queues: BTreeMap<(NodeId, PortId), Vec<&QueueOutcome>> = BTreeMap::new();
     for queue in &run.outcome.queues {
-        let port = queues.entry((queue.node, queue.port));
-        port.or_default().push(queue);
+        queues.entry((queue.node, queue.port)).or_default().push(queue);
     }
     for number in NUMBERS.iter().filter(|it| it.kept >= Kept::Sampled) {
         let mut add = |part: &str, value| {
@@ -172,7 +171,8 @@ pub fn group(suffix: &str, group: &completion::Group, add: Add<'_>) {
             Of::Flows(of) if number.kept >= Kept::Sampled => add(number.name, of(group)),
             Of::Percentile(of) => {
                 for (name, _) in number.kept_at {
-                    let percentile = Percentile::named(name).expect("one of those with names");
+                    let percentile = Percentile::named(name)
+                        .expect("`kept_at` lists percentiles that have names");
                     add(&number.spelt_at(name), of(group, percentile));
                 }
             }
@@ -199,9 +199,9 @@ fn us(span: Span) -> f64 {
     span.as_secs_f64() * 1e6
 }
 
-/// Of more flows, only those that are asked for have numbers of their own.
+/// The most flows of which every one has numbers of its own without being asked for.
 const FLOWS_MAX: usize = 64;
-/// Of more ports, only those that are asked for have numbers of their own.
+/// The most ports of which every one has numbers of its own without being asked for.
 const PORTS_MAX: usize = 256;
 /// More points of a distribution do not show.
 const QUANTILES: usize = 200;

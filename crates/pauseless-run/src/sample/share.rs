@@ -12,8 +12,7 @@ pub fn shares(run: &Run) -> Vec<f64> {
     let config = &run.scenario.config;
     let fair = fair_rates(config, config.flows.iter());
     let rates = run.outcome.flows.iter().map(|flow| flow.goodput_late_bps);
-    let shares = rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair);
-    shares.collect()
+    rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair).collect()
 }
 
 /// What decides the way of a flow's packets.
@@ -25,7 +24,10 @@ pub fn header(flow: &Flow) -> Header {
 pub fn fair_rates<'f>(config: &Config, flows: impl Iterator<Item = &'f Flow>) -> Vec<f64> {
     let flows = flows.map(|flow| {
         let path = trace(&config.topology, &config.table, header(flow));
-        FairFlow { path: path.expect("the flow was read"), demand: Some(flow.pace) }
+        FairFlow {
+            path: path.expect("a flow that was accepted has a route"),
+            demand: Some(flow.pace),
+        }
     });
     let flows = Vec::from_iter(flows);
     max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)

@@ -87,13 +87,13 @@ impl<R: ChunkReader + 'static> Book<R> {
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It has no such column.
+    /// The file has no such column.
     #[error("it has no column {0}")]
     Missing(String),
     /// A column is of a type that is never written.
     #[error("its column {0} is of a type that pauseless does not write")]
     Type(String),
-    /// Something else.
+    /// The file is damaged, or is no Parquet file.
     #[error("{0}")]
     Parquet(#[from] ParquetError),
     /// A text is none.
@@ -130,8 +130,7 @@ fn read_column(group: &dyn RowGroupReader, place: usize, kind: &Cells) -> Result
 }
 
 fn text(bytes: &ByteArray) -> Result<String, ReadError> {
-    let text = std::str::from_utf8(bytes.data()).map_err(|_| ReadError::Text)?;
-    Ok(text.to_string())
+    Ok(std::str::from_utf8(bytes.data()).map_err(|_| ReadError::Text)?.to_string())
 }
 
 fn required<T: DataType>(

@@ -55,7 +55,7 @@ impl<W: Write + Send> Sheet<W> {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Writes the end of the file and hands back what it was written to.
     pub fn finish(self) -> io::Result<W> {
         self.file.into_inner().map_err(plain)
     }
@@ -86,13 +86,11 @@ fn write_column<W: Write + Send>(
     match cells {
         Cells::Numbers(cells) => {
             let values: Vec<f64> = cells.iter().flatten().copied().collect();
-            let writer = column.typed::<DoubleType>();
-            writer.write_batch(&values, Some(&levels(cells)), None)?;
+            column.typed::<DoubleType>().write_batch(&values, Some(&levels(cells)), None)?;
         }
         Cells::Texts(cells) => {
             let values: Vec<ByteArray> = cells.iter().map(|cell| cell.as_str().into()).collect();
-            let writer = column.typed::<ByteArrayType>();
-            writer.write_batch(&values, None, None)?;
+            column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
         }
         Cells::Notes(cells) => {
             let values = cells.iter().flatten().map(|cell| cell.as_str().into());
@@ -102,14 +100,11 @@ fn write_column<W: Write + Send>(
         }
         Cells::Counts(cells) => {
             let values: Vec<i64> = cells.iter().map(|cell| cell.cast_signed()).collect();
-            let writer = column.typed::<Int64Type>();
-            writer.write_batch(&values, None, None)?;
+            column.typed::<Int64Type>().write_batch(&values, None, None)?;
         }
         Cells::Wholes(cells) => {
-            let values = cells.iter().flatten().map(|cell| cell.cast_signed());
-            let values: Vec<i64> = values.collect();
-            let writer = column.typed::<Int64Type>();
-            writer.write_batch(&values, Some(&levels(cells)), None)?;
+            let values: Vec<i64> = cells.iter().flatten().map(|cell| cell.cast_signed()).collect();
+            column.typed::<Int64Type>().write_batch(&values, Some(&levels(cells)), None)?;
         }
     }
     column.close()

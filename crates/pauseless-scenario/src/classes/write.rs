@@ -17,8 +17,7 @@ impl ClassRule {
             ClassMap::Same => ClassRule::Same,
             ClassMap::Hops(hops) => ClassRule::Hops(*hops),
             ClassMap::Table(table) => {
-                let rows = rows(topology, table).into_iter();
-                let rows = rows.map(|(classes, passages)| Row {
+                let rows = rows(topology, table).into_iter().map(|(classes, passages)| Row {
                     classes: Key::of(classes),
                     passages: Key::of(passages.into_iter().collect()),
                     ..Row::default()
@@ -44,8 +43,7 @@ fn rows(topology: &Topology, table: &ClassTable) -> Vec<(NextClasses, Vec<String
     for passage in topology.switches().iter().flat_map(|s| passages(topology, *s)) {
         *counts.entry(row(passage)).or_default() += 1;
     }
-    let common = counts.iter().max_by_key(|(_, count)| **count);
-    let common = common.and_then(|(row, _)| *row);
+    let common = counts.iter().max_by_key(|(_, count)| **count).and_then(|(row, _)| *row);
     let common = common.filter(|_| !counts.contains_key(&None));
     let mut texts: BTreeMap<NextClasses, Vec<String>> = BTreeMap::new();
     for &switch in topology.switches() {
@@ -56,8 +54,7 @@ fn rows(topology: &Topology, table: &ClassTable) -> Vec<(NextClasses, Vec<String
             }
         }
         for (row, ways) in ways {
-            let all = texts.entry(row).or_default();
-            all.extend(write_passages(topology, switch, &ways));
+            texts.entry(row).or_default().extend(write_passages(topology, switch, &ways));
         }
     }
     let is_default =
@@ -91,11 +88,9 @@ fn write_passages(topology: &Topology, switch: NodeId, ways: &[Passage]) -> Vec<
         if ports.len() == topology.ports(switch).len() {
             "*".to_string()
         } else {
-            let names = ports.iter().map(|port| facing(topology, switch, *port));
-            Vec::from_iter(names).join(" ")
+            Vec::from_iter(ports.iter().map(|port| facing(topology, switch, *port))).join(" ")
         }
     };
     let name = &topology.node(switch).name;
-    let texts = ingresses.iter().map(|(to, from)| format!("{name}: {} > {}", side(from), side(to)));
-    texts.collect()
+    ingresses.iter().map(|(to, from)| format!("{name}: {} > {}", side(from), side(to))).collect()
 }

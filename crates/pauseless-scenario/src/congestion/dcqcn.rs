@@ -57,7 +57,7 @@ section! {
         rate_ai: Rate, within RATES_ANY, source "dcqcn15 3.1";
         /// R_HAI, the step of hyper increase.
         rate_hai: Rate, within RATES_ANY, source "public code";
-        /// The least rate.
+        /// The least rate that a flow is ever limited to.
         rate_min: Rate, within RATES_ANY, source "public code";
         /// When a CNP lowers the target rate, too; `"always"`, `"after-stage"` (if a stage has advanced
         /// since the last cut) or `"after-byte-stage"` (the same of the byte counter).
@@ -172,8 +172,7 @@ fn add_levels(section: &Section<'_>, written: Option<&Tables<AtRate>>, config: &
             kmax: kmax.get() as u32,
             pmax: table.pmax.or(base.pmax) as f32,
         };
-        let levels = config.marking.levels.iter_mut();
-        match levels.into_iter().find(|level| level.is_none()) {
+        match config.marking.levels.iter_mut().find(|level| level.is_none()) {
             Some(free) => *free = Some(level),
             None => {
                 let message = format!("more than {LEVELS_MAX} speeds have thresholds of their own");

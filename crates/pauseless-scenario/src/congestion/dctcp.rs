@@ -1,4 +1,4 @@
-//! `kind = "dctcp"`.
+//! The keys of the congestion control `kind = "dctcp"`.
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::congestion::dctcp::Config;
@@ -28,7 +28,7 @@ section! {
             get |config| config.rate_ai,
             set |config, rate| config.rate_ai = Some(rate),
             derived "one packet per round trip without queues", source "rfc8257 3.3";
-        /// The least rate.
+        /// The least rate that a flow is ever limited to.
         rate_min: Rate, within RATES_ANY, source "public code";
     }
 }

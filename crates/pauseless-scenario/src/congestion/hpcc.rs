@@ -1,4 +1,4 @@
-//! `kind = "hpcc"`.
+//! The keys of the congestion control `kind = "hpcc"`.
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::congestion::hpcc::Config;
@@ -17,7 +17,7 @@ section! {
         stage_max: u32, within 0..=1_000, source "hpcc19 5.1";
         /// W_AI over the base round-trip time.
         rate_ai: Rate, within RATES_ANY, source "hpcc19 5.1";
-        /// The least rate.
+        /// The least rate that a flow is ever limited to.
         rate_min: Rate, within RATES_ANY, source "public code";
         /// T, the round-trip time without queues.
         base_rtt: Span, within SPANS,

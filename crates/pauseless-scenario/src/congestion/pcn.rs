@@ -1,4 +1,4 @@
-//! `kind = "pcn"`.
+//! The keys of the congestion control `kind = "pcn"`.
 
 use pauseless_core::congestion::{CongestionControl, pcn::Config};
 use pauseless_core::unit::{Rate, Span};

@@ -1,4 +1,4 @@
-//! `kind = "qcn"`.
+//! The keys of the congestion control `kind = "qcn"`.
 
 use pauseless_core::congestion::{CongestionControl, qcn::Config};
 use pauseless_core::unit::{Bytes, Rate, Span};
@@ -33,7 +33,7 @@ section! {
         rate_ai: Rate, within RATES_ANY, source "802.1Q CN MIB";
         /// R_HAI, the step of hyper-active increase.
         rate_hai: Rate, within RATES_ANY, source "802.1Q CN MIB";
-        /// The least rate.
+        /// The least rate that a flow is ever limited to.
         rate_min: Rate, within RATES_ANY, source "802.1Q CN MIB";
         /// Whether rates grow with the speed of the link; `rate_ai` and `rate_hai` are multiplied by
         /// the rate of the host's link over 10 Gbps.

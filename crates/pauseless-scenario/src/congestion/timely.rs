@@ -1,4 +1,4 @@
-//! `kind = "timely"`.
+//! The keys of the congestion control `kind = "timely"`.
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::congestion::timely::{Config, Update};
@@ -25,14 +25,14 @@ section! {
         t_low: Span, within Span::ZERO..=*SPANS.end(), source "timely15 snippet";
         /// Above this round-trip time the rate falls.
         t_high: Span, within SPANS, source "timely15 snippet";
-        /// The additive step.
+        /// The step of additive increase.
         delta: Rate, within RATES_ANY, source "timely15 snippet";
         /// The smallest round-trip time of the network, which gradients are measured in; by default
         /// from the delays of the links, there and back.
         min_rtt: Span, within SPANS, derived "the longest of all controlled flows", source "as run";
         /// After so many negative differences in a row, steps are larger.
         hai_threshold: u32, within COUNTS, source "timely15 snippet";
-        /// So many times as large are the steps then.
+        /// The factor by which steps are larger then.
         hai_factor: f64, within 1.0..=1_000.0, source "timely15 snippet";
         /// The least rate; our choice.
         rate_min: Rate, within RATES_ANY, source "our choice";

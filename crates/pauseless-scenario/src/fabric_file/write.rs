@@ -105,8 +105,7 @@ fn most_common<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
     for value in values {
         *counts.entry(value).or_default() += 1;
     }
-    let most = counts.into_iter().max_by_key(|(_, count)| *count);
-    most.map(|(value, _)| value)
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(value, _)| value)
 }
 
 /// The packets, unless every host sends to every other one in class 0.
@@ -139,8 +138,7 @@ fn flows(fabric: &Fabric) -> Option<BTreeSet<Flow<'_>>> {
         return None;
     }
     // The order of demands is that of groups, which other files number differently.
-    let flows = demands.iter().map(|demand| Flow::new(fabric, *demand));
-    Some(flows.collect())
+    Some(demands.iter().map(|demand| Flow::new(fabric, *demand)).collect())
 }
 
 /// A demand as a flow.
@@ -163,9 +161,7 @@ impl<'f> Flow<'f> {
         let header = Header { source: demand.source, group: demand.group, hash: 0 };
         let is_pinned = demand.group != routes.groups.of_host(target);
         let peers = |hops: &[(NodeId, PortId)]| {
-            let steps = hops.iter();
-            let steps = steps.map(|(node, port)| facing(topology, *node, *port));
-            Vec::from_iter(steps)
+            Vec::from_iter(hops.iter().map(|(node, port)| facing(topology, *node, *port)))
         };
         let (mut path, mut round) = (None, Vec::new());
         if is_pinned && let Some(circle) = circle(topology, &routes.table, header) {

@@ -1,4 +1,4 @@
-//! `kind = "cbfc"`.
+//! The flow control `kind = "cbfc"`: credits, as InfiniBand has them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use pauseless_text::section;
 section! {
     /// Credit-based flow control (InfiniBand 7.9): a sender sends what it was granted.
     pub struct Cbfc {
-        /// What is granted.
+        /// The bytes that a receiver grants at most.
         credits: Bytes, derived "the buffer";
         /// A link packet is sent this often.
         period: Span, within PERIODS, derived "time of 65,535 B";

@@ -178,8 +178,7 @@ impl Scheme for GfcConceptual {
         let latency = draft.derivation.latency;
         let tau = self.tau(&latency);
         let frames = latency.line.tx_span((latency.mtu + latency.overhead) * 2);
-        let least = (frames + latency.wire, "2 MTU / C and the wire");
-        draft.at_least("tau", tau, least);
+        draft.at_least("tau", tau, frames + latency.wire, "2 MTU / C and the wire");
         let b0 = self.b0.copied();
         let bm = draft.check_gfc(self.bm.copied(), "b0", b0)?;
         let mut config = with_tau(draft.derivation, tau).gfc_conceptual(Some(bm), b0);

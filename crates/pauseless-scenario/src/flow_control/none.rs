@@ -1,4 +1,4 @@
-//! `kind = "none"`.
+//! The flow control `kind = "none"`: whatever exceeds a buffer is lost.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use pauseless_text::declare::{Section, Variant, Written};
 use pauseless_text::section;
 
 section! {
-    /// Nobody is held back: whatever exceeds a buffer is lost.
+    /// No sender is held back: whatever exceeds a buffer is lost.
     pub struct Nothing {}
 }
 
@@ -35,7 +35,6 @@ impl Scheme for Nothing {
     }
 
     fn explain(&self, _: &PortGroup, steps: &mut Steps) {
-        let names = ("loss", "whatever exceeds the buffer");
-        steps.add(names, "expected", "scenario");
+        steps.add("loss", "whatever exceeds the buffer", "expected", "scenario");
     }
 }

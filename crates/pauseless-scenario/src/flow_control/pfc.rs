@@ -1,4 +1,4 @@
-//! `kind = "pfc"`.
+//! The flow control `kind = "pfc"`: PAUSE frames per priority.
 
 use std::sync::Arc;
 

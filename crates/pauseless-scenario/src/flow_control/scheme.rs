@@ -64,18 +64,16 @@ pub trait Scheme: SchemeKeys + Written + fmt::Debug {
     /// Adds to `steps` why the parameters of `group` are as they are; by default each key with its
     /// sentence.
     fn explain(&self, group: &PortGroup, steps: &mut Steps) {
-        let schemes = schemes();
-        let variant = schemes.named(group.ingress.control.name());
+        let variant = schemes().named(group.ingress.control.name());
         if let Some((variant, keys)) = variant.zip(self.keys_of(group)) {
             steps.declared((variant.info)(), &*keys);
         }
     }
 }
 
-/// Any scheme.
 pub(crate) type AnyScheme = dyn Scheme;
 
-/// All schemes.
+/// The flow controls that a scenario can choose, those of other crates included.
 pub fn schemes() -> Choice<Arc<AnyScheme>> {
     Choice {
         key: "kind",

@@ -19,7 +19,7 @@ use pauseless_text::{section, words};
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
-/// What a flow may send.
+/// The bytes that a flow may send.
 pub const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000_000);
 /// All classes and labels that there could be.
 pub const CLASSES: RangeInclusive<u64> = 0..=LANE_COUNT as u64 - 1;
@@ -57,7 +57,7 @@ section! {
         /// `"arrivals-first"` packets that arrive. For comparisons, [htsim.md](htsim.md) has how
         /// much it matters.
         ties: FirstAtOnce, default FirstAtOnce(Ties::Control), written if_changed;
-        /// When every flow stops.
+        /// The instant at which every flow stops.
         sources_stop: Span, within TIMES, derived "never";
     }
 }
@@ -127,8 +127,8 @@ section! {
         /// (`[congestion_control]`).
         return_path: List<String>, within "a list of strings", derived "by `[routing]`";
         common: Common, keys inline;
-        /// So many like flows; they are called `NAME#1`, `NAME#2`.., or numbered as flows of the
-        /// same ends.
+        /// The number of flows like this; they are called `NAME#1`, `NAME#2`.., or numbered as
+        /// flows of the same ends.
         count: u64, within 1..=COUNT_MAX, default 1, written if_changed;
         /// Names of flows that must be finished before it starts; a `NAME` with a `count` is all of
         /// them. It starts no earlier than its `start`.
@@ -156,8 +156,7 @@ impl Common {
         let start = self.start.value;
         if let Some(stop) = self.stop.given.as_ref().filter(|stop| stop.value <= start) {
             let problem = stop.place.problem("the flow stops before it starts");
-            let expected = format!("later than {}", start.exact());
-            limits.sink.push(problem.expected(expected));
+            limits.sink.push(problem.expected(format!("later than {}", start.exact())));
         }
     }
 
@@ -166,7 +165,7 @@ impl Common {
         let duty = self.on.copied().zip(self.off.copied());
         Terms {
             size: self.size.copied(),
-            packet: self.packet.copied().expect("it was completed"),
+            packet: self.packet.copied().expect("`complete` sets the packet size"),
             start: self.start.value,
             stop: self.stop.copied(),
             class: self.class.value as u8,
@@ -214,8 +213,7 @@ impl Flow {
         }
         if let Some(place) = self.delay.place().filter(|_| !self.after.is_written) {
             let problem = place.problem("a delay after what?");
-            let help = "add after = [\"NAME\"], or write start instead";
-            limits.sink.push(problem.help(help));
+            limits.sink.push(problem.help("add after = [\"NAME\"], or write start instead"));
         }
     }
 

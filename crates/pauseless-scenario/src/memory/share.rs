@@ -17,7 +17,7 @@ use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Place};
 use pauseless_text::unit::Quantity;
 
-/// That of public code for ports of a NIC's speed.
+/// The factor alpha of public code for ports of a NIC's speed.
 const ALPHA: (u32, u32) = (1, 8);
 
 /// A memory on its way to be complete.
@@ -27,7 +27,7 @@ pub struct Share<'s> {
     pub is_lossless: bool,
     pub is_unsafe: bool,
     pub quanta: u16,
-    /// Where that was written.
+    /// The place at which the quanta were written.
     pub quanta_place: Option<Place>,
     pub mtu: Bytes,
     pub class_count: u8,
@@ -71,7 +71,7 @@ impl Share<'_> {
         let headroom =
             if self.is_lossless { lane.headroom.or(latency.pfc_headroom()) } else { Bytes::ZERO };
         let (numerator, denominator) = ALPHA;
-        let usual = Alpha::new(numerator, denominator).expect("positive");
+        let usual = Alpha::new(numerator, denominator).expect("the default alpha is above zero");
         let least = self.mtu;
         let threshold = match (lane.limit(), lane.kind) {
             (Some(Limit::Static(bytes)), _) => Threshold::Static(bytes),
@@ -147,7 +147,7 @@ impl Share<'_> {
         None
     }
 
-    /// Divides the memory of every switch; a warning if one is divided unsafely on aim.
+    /// Divides the memory of every switch; a warning if one is divided unsafely on purpose.
     pub(crate) fn divide(
         &self,
         topology: &Topology,
@@ -178,7 +178,7 @@ impl Share<'_> {
         }
         let name = |node: NodeId| &*topology.node(node).name;
         if let Some(((needed, headroom), node)) = neediest {
-            self.refuse_total((needed, headroom), name(node));
+            self.refuse_total(needed, headroom, name(node));
         }
         self.check_partitions();
         let ((_, violation), node) = worst?;
@@ -195,10 +195,8 @@ impl Share<'_> {
         if self.written.whole.set_aside.value == SetAside::PerClass {
             return shared.total();
         }
-        let ports = shared.lanes.chunks(shared.class_count);
-        let most = ports.map(|lanes| {
-            let sizes = lanes.iter().map(|lane| lane.reserve + lane.headroom);
-            sizes.max().unwrap_or(Bytes::ZERO)
+        let most = shared.lanes.chunks(shared.class_count).map(|lanes| {
+            lanes.iter().map(|lane| lane.reserve + lane.headroom).max().unwrap_or(Bytes::ZERO)
         });
         most.sum::<Bytes>()
     }
@@ -238,18 +236,15 @@ impl Share<'_> {
         let (of_port, all) = headroom_sums(&shared.lanes, shared.class_count);
         let (name, value, bound, rule) = match shared.headroom {
             HeadroomPool::Port(size) if size < of_port => {
-                let rule = "the headroom of all classes of a port";
-                ("headroom_total", size, of_port, rule)
+                ("headroom_total", size, of_port, "the headroom of all classes of a port")
             }
             HeadroomPool::Switch(size) if size < all => {
-                let rule = "the headroom of all ports and classes";
-                ("headroom_total", size, all, rule)
+                ("headroom_total", size, all, "the headroom of all ports and classes")
             }
             _ => {
                 let least = *shared.partitions.iter().min()?;
                 let ports = (shared.lanes.len() / shared.class_count) as u64;
-                let rule = "one packet of every port (ttl 1.4)";
-                ("partitions", least, self.mtu * ports, rule)
+                ("partitions", least, self.mtu * ports, "one packet of every port (ttl 1.4)")
             }
         };
         let violation = Violation::BelowBound { name, value, bound, rule };
@@ -268,14 +263,13 @@ impl Share<'_> {
         }
     }
 
-    fn refuse_total(&self, (needed, headroom): (Bytes, Bytes), switch: &str) {
+    fn refuse_total(&self, needed: Bytes, headroom: Bytes, switch: &str) {
         let At { value, place } = &self.written.total;
         let message = format!("{} is too little for {switch}", value.exact());
         let dedicated = needed.saturating_sub(headroom + self.mtu).exact();
         let (needed, headroom, mtu) = (needed.exact(), headroom.exact(), self.mtu.exact());
         let parts = format!("{headroom} of headroom, {dedicated} dedicated, {mtu} to share");
-        let problem = place.problem(message);
-        let problem = problem.expected(format!("at least {needed}: {parts}"));
+        let problem = place.problem(message).expected(format!("at least {needed}: {parts}"));
         self.sink.push(problem.help(format!("set total = \"{needed}\" or more")));
     }
 }

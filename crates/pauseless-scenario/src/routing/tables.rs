@@ -51,8 +51,7 @@ impl TableKeys {
 impl Tables {
     /// All lists of hosts.
     pub(crate) fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
-        let next_hops = self.switches.values().flat_map(BTreeMap::values);
-        next_hops.flatten().copied()
+        self.switches.values().flat_map(BTreeMap::values).flatten().copied()
     }
 
     /// The forwarding table that they make together.
@@ -113,8 +112,7 @@ impl TableReader<'_> {
             };
             if let Some(other) = names.insert(port, next.value.clone()) {
                 let message = format!("{:?} is the same port as {other:?}", next.value);
-                let problem = next.place.problem(message);
-                self.sink.push(problem.help("put all its hosts under one"));
+                self.sink.push(next.place.problem(message).help("put all its hosts under one"));
                 is_good = false;
             }
             is_good &= self.check_once(&spans);

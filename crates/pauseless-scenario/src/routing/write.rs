@@ -12,7 +12,7 @@ use pauseless_text::declare::{At, Key, Map};
 /// An address by which everybody may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
-    /// From 1, for each host.
+    /// The number of the address, from 1 for each host.
     pub number: usize,
     /// The place of its host in [`Topology::hosts`].
     pub place: usize,
@@ -59,8 +59,7 @@ pub(crate) fn spans(addresses: impl IntoIterator<Item = Address>) -> Vec<HostSpa
 /// What a switch calls the node behind a port, such as `S2`, or `S2#2` behind the second link.
 pub(crate) fn facing(topology: &Topology, node: NodeId, port: PortId) -> String {
     let name = topology.port_name(node, port);
-    let facing = name.split_once(':').map(|(_, facing)| facing.to_string());
-    facing.unwrap_or(name)
+    name.split_once(':').map(|(_, facing)| facing.to_string()).unwrap_or(name)
 }
 
 impl TableKeys {
@@ -75,8 +74,7 @@ impl TableKeys {
                 }
             }
             let by_port = (0..).map(PortId).zip(by_port);
-            let by_port = by_port.filter(|(_, spans)| !spans.is_empty());
-            let next_hops = by_port.map(|(port, spans)| {
+            let next_hops = by_port.filter(|(_, spans)| !spans.is_empty()).map(|(port, spans)| {
                 let hosts = spans.into_iter().flat_map(|span| span.write(topology));
                 (At::of(facing(topology, switch, port)), hosts.collect())
             });

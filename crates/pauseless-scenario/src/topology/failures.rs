@@ -52,7 +52,7 @@ pauseless_text::quantity!(Share);
 #[derive(Clone, Debug)]
 pub struct Pair {
     pub names: [At<String>; 2],
-    /// Where the list begins.
+    /// The place at which the list begins.
     pub place: Place,
 }
 
@@ -72,7 +72,7 @@ impl From<&'static str> for Two {
 }
 
 impl Pair {
-    /// These two, written nowhere.
+    /// Two names that nobody wrote.
     pub fn of(names: [&str; 2]) -> Pair {
         Pair { names: names.map(|name| At::of(name.to_string())), place: Place::default() }
     }
@@ -157,7 +157,7 @@ impl RandomFailures {
     }
 }
 
-/// Takes `failed_links` down.
+/// The links that `failed_links` takes down.
 struct Links<'a> {
     healthy: &'a Topology,
     sink: &'a Sink,
@@ -211,7 +211,7 @@ impl Links<'_> {
     }
 }
 
-/// Takes `failed_switches` down.
+/// The switches that `failed_switches` takes down, with all their links.
 fn fail_switches(healthy: &Topology, sink: &Sink, names: &[At<String>]) -> Failures {
     let mut failures = Failures::default();
     let mut listed = BTreeSet::new();
@@ -220,13 +220,11 @@ fn fail_switches(healthy: &Topology, sink: &Sink, names: &[At<String>]) -> Failu
             continue;
         };
         if healthy.is_host(node) {
-            let problem = name.place.problem(format!("{} is a host", name.value));
-            sink.push(problem.expected("a switch"));
+            sink.push(name.place.problem(format!("{} is a host", name.value)).expected("a switch"));
             continue;
         }
         if !listed.insert(node) {
-            let message = format!("the switch {} is listed twice", name.value);
-            sink.push(name.place.problem(message));
+            sink.push(name.place.problem(format!("the switch {} is listed twice", name.value)));
             continue;
         }
         let switch = Failures::of_switch(healthy, node);

@@ -19,9 +19,9 @@ use pauseless_text::variant;
 /// How nodes are joined, as it was written.
 #[derive(Clone, Debug)]
 pub enum Layout {
-    /// By a generator.
+    /// A generator makes nodes and links.
     Generated(Generated),
-    /// Node by node and link by link.
+    /// The file lists every node and every link.
     Custom(Custom),
 }
 

@@ -1,5 +1,6 @@
 //! Distributions of flow sizes: points of the cumulative distribution, straight lines between them.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use pauseless_core::unit::Bytes;
@@ -85,10 +86,9 @@ impl Cdf {
     /// The distribution that comes with the program under this name.
     pub(super) fn bundled(name: &str) -> Option<Cdf> {
         let (_, text) = BUNDLED.iter().find(|(bundled, _)| *bundled == name)?;
-        Some(Cdf::parse(text).expect("what is bundled is tested"))
+        Some(Cdf::parse(text).expect("a test reads every bundled distribution"))
     }
 
-    /// The points.
     pub(super) fn points(&self) -> &[(Bytes, f64)] {
         &self.points
     }
@@ -120,8 +120,8 @@ impl Cdf {
     }
 
     /// The smallest and the largest size.
-    pub(super) fn range(&self) -> (Bytes, Bytes) {
-        (self.quantile(0.0), self.points[self.points.len() - 1].0)
+    pub(super) fn range(&self) -> RangeInclusive<Bytes> {
+        self.quantile(0.0)..=self.points[self.points.len() - 1].0
     }
 }
 
@@ -166,8 +166,7 @@ mod tests {
 
     /// The share of flows below `size`.
     fn below(cdf: &Cdf, size: f64) -> f64 {
-        let mut pairs = cdf.points.windows(2);
-        let pair = pairs.find(|pair| size <= pair[1].0.get() as f64).unwrap();
+        let pair = cdf.points.windows(2).find(|pair| size <= pair[1].0.get() as f64).unwrap();
         let (low, high) = (pair[0].0.get() as f64, pair[1].0.get() as f64);
         pair[0].1 + (size - low) / (high - low) * (pair[1].1 - pair[0].1)
     }
@@ -198,7 +197,7 @@ mod tests {
         for (name, mean, flows, bytes) in TABLE {
             let cdf = Cdf::bundled(name).unwrap();
             assert!((cdf.mean() / mean - 1.0).abs() < 1e-4, "{name} {}", cdf.mean());
-            let bounds = [0.0, 1e4, 1e5, 1e6, cdf.range().1.get() as f64];
+            let bounds = [0.0, 1e4, 1e5, 1e6, cdf.range().end().get() as f64];
             for (index, (flows, bytes)) in flows.into_iter().zip(bytes).enumerate() {
                 let bucket = |f: &dyn Fn(f64) -> f64| f(bounds[index + 1]) - f(bounds[index]);
                 let share = 100.0 * bucket(&|size| below(&cdf, size));
@@ -238,7 +237,7 @@ mod tests {
         assert_eq!(cdf.mean(), 75.0 + 37.5);
         let draws = [0.0, 0.49, 0.6, 0.75, 0.875, 0.999_999].map(|u| cdf.quantile(u).get());
         assert_eq!(draws, [100, 100, 100, 100, 150, 200]);
-        assert_eq!(cdf.range(), (Bytes::new(100), Bytes::new(200)));
+        assert_eq!(cdf.range(), Bytes::new(100)..=Bytes::new(200));
     }
 
     #[test]

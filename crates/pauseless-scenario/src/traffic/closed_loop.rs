@@ -18,7 +18,7 @@ section! {
         ends: Ends, keys inline except target;
         /// The time between two of them.
         think: Span, within TIMES, default Span::ZERO;
-        /// So many at a time.
+        /// The number of flows that each source has at a time.
         parallel: u64, within 1..=10_000, default 1;
         sizes: Sizes, keys inline;
     }
@@ -44,7 +44,6 @@ impl TrafficKind for ClosedLoop {
 }
 
 impl ClosedLoop {
-    /// Who takes part.
     fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
         self.ends.cast_from_sources(scene)
     }

@@ -24,8 +24,7 @@ pub(super) static CLOSING: Variant<AnyKind> = kind::<Closing>("closing");
 
 impl TrafficKind for Closing {
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
-        let pairs = closing(scene)?.into_iter();
-        let flows = pairs.map(|(source, target)| {
+        let flows = closing(scene)?.into_iter().map(|(source, target)| {
             let name = scene.pair_name(source, target);
             Made::new(name, [source, target], self.size.copied(), scene.start)
         });
@@ -68,8 +67,7 @@ fn closing(scene: &Scene<'_>) -> Option<Vec<(NodeId, NodeId)>> {
         return None;
     };
     let flows = component.cycle.flows.iter();
-    let pairs = flows.map(|flow| (flow.source, routes.groups.target(flow.group)));
-    Some(pairs.collect())
+    Some(flows.map(|flow| (flow.source, routes.groups.target(flow.group))).collect())
 }
 
 #[cfg(test)]

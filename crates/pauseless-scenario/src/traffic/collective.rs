@@ -21,7 +21,7 @@ pub(super) use ring::RING_ALL_REDUCE;
 pub(super) use tree::TREE_ALL_REDUCE;
 
 section! {
-    /// A collective operation.
+    /// A collective operation among the hosts of a job.
     pub struct Collective {
         /// The ranks, in order of the topology.
         hosts: List<String>, within "a list of strings", derived "all hosts";
@@ -43,9 +43,9 @@ section! {
 /// When a rank sends to which others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rounds {
-    /// To all at once.
+    /// A rank sends to all others at once.
     AtOnce,
-    /// To one after the other.
+    /// A rank sends to one after the other.
     Shifted,
 }
 
@@ -53,7 +53,6 @@ words! { Rounds { "at once" => Rounds::AtOnce, "shifted" => Rounds::Shifted } }
 
 /// A collective operation by who sends to whom, and when.
 trait Pattern: fmt::Debug + 'static + Send + Sync {
-    /// The keys.
     fn keys(&self) -> &Collective;
 
     /// The keys, to be completed.
@@ -85,11 +84,11 @@ struct Task {
     number: u64,
 }
 
-/// One repetition.
+/// One repetition of the operation.
 #[derive(Default)]
 struct Round {
     tasks: Vec<Task>,
-    /// (first, then).
+    /// The tasks that wait: (the task that must end first, the task that starts then).
     links: Vec<(u32, u32)>,
 }
 
@@ -107,8 +106,7 @@ impl<P: Pattern> TrafficKind for P {
         if self.waits(n) * (repeat - 1.0) > FOLLOWS_MAX as f64 {
             let place = &scene.traffic.place;
             let problem = place.problem("too many flows would wait for each other");
-            let help = "rounds = \"shifted\", fewer hosts, or a smaller repeat";
-            scene.sink.push(problem.help(help));
+            scene.sink.push(problem.help("rounds = \"shifted\", fewer hosts, or a smaller repeat"));
             return None;
         }
         let count = self.count(n) * repeat;
@@ -134,7 +132,7 @@ impl<P: Pattern> TrafficKind for P {
 impl Collective {
     /// The buffer of each rank.
     fn size(&self) -> Bytes {
-        self.size.copied().expect("complete checks that there is one")
+        self.size.copied().expect("`complete` refuses a collective without a size")
     }
 
     /// The ranks, in order of the topology; `parts` of their buffers have at least a byte.

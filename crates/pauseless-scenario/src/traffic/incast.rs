@@ -14,7 +14,7 @@ use pauseless_text::section;
 section! {
     /// Several sources send a flow each to one target, all at once.
     pub struct Incast {
-        /// So many of the sources, drawn each time.
+        /// The number of sources, drawn each time.
         degree: u64, within 1..=1_000_000, derived "all `sources`";
         ends: Ends, keys inline;
         /// The time from one to the next.
@@ -64,7 +64,6 @@ impl TrafficKind for Incast {
 }
 
 impl Incast {
-    /// Who takes part.
     fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
         self.ends.cast_to_targets(scene, self.degree.or(1))
     }
@@ -85,7 +84,6 @@ impl Incast {
         self.count(scene) as f64 * each as f64
     }
 
-    /// All flows.
     fn generate(&self, scene: &Scene<'_>, cast: &Cast<'_>) -> Batch {
         let new = |what: &str| stream(scene.seed, &format!("{}/{what}", scene.name));
         let (mut sizes, mut targets, mut sources) = (new("size"), new("target"), new("source"));

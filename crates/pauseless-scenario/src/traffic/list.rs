@@ -56,7 +56,7 @@ pub struct Listed {
 enum Origin {
     /// In the scenario, from this byte on.
     Inline { place: Place, start: usize },
-    /// In another file.
+    /// In the file of this name.
     File { place: Place, file: String },
     /// In a file of another program; the ways of the rows may stand elsewhere.
     Imported { file: FileId, ways: Vec<Place> },
@@ -71,8 +71,7 @@ impl Origin {
                 place.beside(format!("{}, line {line}", place.key), span)
             }
             Origin::File { place, file } => {
-                let key = format!("{}: {file}:{line}", place.key);
-                place.beside(key, place.span.clone())
+                place.beside(format!("{}: {file}:{line}", place.key), place.span.clone())
             }
             Origin::Imported { file, .. } => Place { file: *file, ..Place::new("", at) },
         }
@@ -114,7 +113,7 @@ impl Listed {
         Some(())
     }
 
-    /// Holds rows that nobody has written as text against the same limits.
+    /// Holds rows that a program made, not a text, against the same limits.
     fn check(&self, limits: Limits<'_>) -> Option<()> {
         let before = limits.sink.count();
         for row in &self.rows.list {
@@ -137,8 +136,7 @@ impl Listed {
             Origin::Imported { ways, .. } => &ways[..],
             Origin::Inline { .. } | Origin::File { .. } => &[],
         };
-        let way = ways.get(row.line as usize - 1).cloned();
-        way.unwrap_or_else(|| self.place(row))
+        ways.get(row.line as usize - 1).cloned().unwrap_or_else(|| self.place(row))
     }
 
     fn place(&self, row: &Row) -> Place {
@@ -168,8 +166,7 @@ impl FileValue for Listed {
 
     /// All rows, with the columns that any of them needs.
     fn show(&self) -> String {
-        let lines = self.rows.lines();
-        let lines = Vec::from_iter(lines.map(|line| escape(&line)));
+        let lines = Vec::from_iter(self.rows.lines().map(|line| escape(&line)));
         format!("\"\"\"\n{}\n\"\"\"", lines.join("\n"))
     }
 
@@ -206,8 +203,7 @@ impl TrafficKind for List {
             return Some(());
         };
         let problem = listed.place(row).problem("a row without a size");
-        let help = "add a column size_bytes, or a size to the section";
-        limits.sink.push(problem.help(help));
+        limits.sink.push(problem.help("add a column size_bytes, or a size to the section"));
         None
     }
 
@@ -238,15 +234,14 @@ impl TrafficKind for List {
 
 impl List {
     fn listed(&self) -> &Listed {
-        self.rows.get().expect("complete checks that there are some")
+        self.rows.get().expect("`complete` refuses a list without rows")
     }
 
     /// A flow for each row, those without a name in the list without one.
     fn made(&self, scene: &Scene<'_>) -> Option<Vec<Made>> {
         let rows = self.listed().rows.list.iter();
         // All of them are looked at, so that every wrong one is reported.
-        let made = Vec::from_iter(rows.map(|row| self.row(scene, row)));
-        made.into_iter().collect()
+        Vec::from_iter(rows.map(|row| self.row(scene, row))).into_iter().collect()
     }
 
     fn row(&self, scene: &Scene<'_>, row: &Row) -> Option<Made> {
@@ -271,8 +266,7 @@ impl List {
                         .planner
                         .step(&At { value: name.to_string(), place: listed.way_place(row) })
                 });
-                let steps = Vec::from_iter(steps).into_iter();
-                let steps = steps.collect::<Option<Vec<Step>>>()?;
+                let steps = Vec::from_iter(steps).into_iter().collect::<Option<Vec<Step>>>()?;
                 Some(Some(complete(steps, from, to)))
             }
         };
@@ -334,8 +328,7 @@ impl List {
         let rows = &self.listed().rows.list;
         let links = follows.iter().map(|link| (link.first, link.then));
         let waiting = still_waiting(rows.len(), links.collect());
-        let stuck = waiting.iter().position(|count| *count > 0);
-        if let Some(row) = stuck.map(|row| &rows[row]) {
+        if let Some(row) = waiting.iter().position(|count| *count > 0).map(|row| &rows[row]) {
             let message = "after: it waits for rows that wait in a circle";
             let problem = self.listed().place(row).problem(message);
             scene.sink.push(problem.help("let one of them start by itself"));
@@ -346,8 +339,7 @@ impl List {
 /// Names rows that have no name: `NAME/SOURCE->TARGET`, with a number from the second on in the
 /// order of what they are.
 fn name(flows: &mut [Made], scene: &Scene<'_>) {
-    let unnamed = (0..flows.len()).filter(|flow| flows[*flow].name.is_empty());
-    let mut unnamed = Vec::from_iter(unnamed);
+    let mut unnamed = Vec::from_iter((0..flows.len()).filter(|flow| flows[*flow].name.is_empty()));
     unnamed.sort_by_cached_key(|flow| {
         let made = &flows[*flow];
         let what = (made.start, made.size, made.class, made.ways());

@@ -9,7 +9,7 @@ use super::Traffic;
 use super::scene::{FLOWS_MAX, Link, Made, PAIRS_MAX, Scene};
 use pauseless_text::unit::Quantity;
 
-/// All flows that were made.
+/// The flows that all sections made.
 #[derive(Default)]
 pub struct MadePlans {
     pub plans: Vec<Plan>,
@@ -26,8 +26,7 @@ impl Planner<'_> {
             if let Some(stop) = stop.filter(|stop| traffic.terms.start >= *stop) {
                 let place = &traffic.place;
                 let problem = place.problem("it starts when all sources have stopped");
-                let expected = format!("a start before {}", stop.exact());
-                self.sink.push(problem.expected(expected));
+                self.sink.push(problem.expected(format!("a start before {}", stop.exact())));
                 continue;
             }
             let scene = self.scene(traffic, stop);
@@ -56,16 +55,14 @@ impl Planner<'_> {
         }
         let largest = counts.iter().max_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, traffic)) = largest {
-            let message = format!("about {count:.0} {what} would be made");
-            let problem = traffic.place.problem(message);
+            let problem = traffic.place.problem(format!("about {count:.0} {what} would be made"));
             self.sink.push(problem.expected(format!("at most {most}")).help(help));
         }
         true
     }
 
     fn scene<'s>(&'s self, traffic: &'s Traffic, sources_stop: Option<Span>) -> Scene<'s> {
-        let stops = sources_stop.into_iter().chain(traffic.terms.stop);
-        let ends = stops.chain(self.until);
+        let ends = sources_stop.into_iter().chain(traffic.terms.stop).chain(self.until);
         Scene {
             topology: &self.fabric.topology,
             seed: self.seed,
@@ -147,8 +144,7 @@ impl Planner<'_> {
         let traffic = written.traffic.iter();
         for traffic in traffic.filter(|one| self.until.is_some() && !one.is_prefixed()) {
             let scene = self.scene(traffic, written.timing.sources_stop.copied());
-            let flows = traffic.kind.flows(&scene).unwrap_or_default().flows;
-            let flows = flows.into_iter();
+            let flows = traffic.kind.flows(&scene).unwrap_or_default().flows.into_iter();
             let flows = flows.map_while(|flow| self.made_plan(traffic, flow));
             plans.extend(flows.map(|plan| (plan, &traffic.keys.common)));
         }

@@ -87,8 +87,8 @@ pub trait TrafficKind: Any + fmt::Debug + Send + Sync {
 pub enum Naming {
     /// All names begin with that of the section.
     Section,
-    /// The same if the section has a name; otherwise they are called by their ends, as flows
-    /// without a name are.
+    /// If the section has a name, all names begin with it; otherwise flows are called by their
+    /// ends, as flows without a name are.
     EndsIfUnnamed,
     /// Some may have names of their own.
     Own,
@@ -233,8 +233,7 @@ impl Traffic {
     pub(crate) fn warning(&self, flows: &[Flow]) -> Option<String> {
         let prefix = format!("{}/", self.name);
         let place = flows.partition_point(|flow| flow.name < prefix);
-        let first = flows.get(place);
-        let has_flows = first.is_some_and(|flow| flow.name.starts_with(&prefix));
+        let has_flows = flows.get(place).is_some_and(|flow| flow.name.starts_with(&prefix));
         let has_own_names = self.kind.naming() == Naming::Own;
         let is_idle = self.is_prefixed() && !has_flows && !has_own_names;
         let name = &self.name;

@@ -44,8 +44,7 @@ struct Ruled<R>(R);
 
 impl<R: TrafficRule> TrafficKind for Ruled<R> {
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
-        let batch = self.0.flows(scene);
-        let batch = batch.map_err(|problem| scene.sink.push(problem)).ok()?;
+        let batch = self.0.flows(scene).map_err(|problem| scene.sink.push(problem)).ok()?;
         for flow in &batch.flows {
             let ends = [flow.source, flow.target];
             let are_hosts = ends.iter().all(|end| scene.topology.is_host(*end));
@@ -59,8 +58,7 @@ impl<R: TrafficRule> TrafficKind for Ruled<R> {
     }
 
     fn pairs(&self, scene: &Scene<'_>) -> Option<Batch> {
-        let pairs = self.0.pairs(scene);
-        let pairs = pairs.map_err(|problem| scene.sink.push(problem)).ok()?;
+        let pairs = self.0.pairs(scene).map_err(|problem| scene.sink.push(problem)).ok()?;
         Some(scene.pairs(pairs.len() as f64, pairs))
     }
 }

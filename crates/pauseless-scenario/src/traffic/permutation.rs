@@ -1,4 +1,4 @@
-//! `kind = "permutation"`.
+//! The traffic `kind = "permutation"`: every host sends to one other host.
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
@@ -41,7 +41,7 @@ impl TrafficKind for Permutation {
         let racks = || Racks::new(scene.topology, &hosts, false);
         let cast = Cast { sources: racks(), targets: racks() };
         let size = self.size.or(Bytes::MAX);
-        Some(scene.pairs_of(&cast, (size, size)))
+        Some(scene.pairs_of(&cast, size..=size))
     }
 
     fn naming(&self) -> Naming {
@@ -55,7 +55,6 @@ fn hosts(scene: &Scene<'_>) -> Option<Vec<NodeId>> {
     if hosts.len() >= 2 {
         return Some(hosts.to_vec());
     }
-    let message = "a permutation needs at least two hosts";
-    scene.sink.push(scene.traffic.place.problem(message));
+    scene.sink.push(scene.traffic.place.problem("a permutation needs at least two hosts"));
     None
 }

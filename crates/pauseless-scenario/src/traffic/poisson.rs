@@ -61,7 +61,7 @@ const LOADS: RangeInclusive<Load> = Load(1)..=Load(2_000_000);
 /// How the arrivals of different sources belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrivals {
-    /// Not at all.
+    /// Each source has a sequence of its own.
     Independent,
     /// All sources share one sequence of instants and sizes.
     //= pcn20 7.2
@@ -72,7 +72,7 @@ words! {
     Arrivals { "independent" => Arrivals::Independent, "synchronous" => Arrivals::Synchronous }
 }
 
-/// So many different sources send to one target at once.
+/// The number of different sources that send to one target at once.
 //= pcn20 7.4
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FanIn {
@@ -121,8 +121,7 @@ impl TrafficKind for Poisson {
         match (self.arrivals.place(), self.fan_in.is_written) {
             (Some(place), true) => {
                 let problem = place.problem("fan_in has arrivals of its own");
-                let help = "keep one of arrivals and fan_in";
-                limits.sink.push(problem.help(help));
+                limits.sink.push(problem.help("keep one of arrivals and fan_in"));
                 return None;
             }
             (None, false) => self.arrivals = Key::of(Arrivals::Independent),
@@ -158,7 +157,6 @@ impl TrafficKind for Poisson {
 }
 
 impl Poisson {
-    /// Who takes part.
     fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
         match (self.fan_in.copied(), self.arrivals.or(Arrivals::Independent)) {
             (Some(FanIn { most, .. }), _) => {
@@ -193,7 +191,7 @@ impl Poisson {
     fn rate(&self, scene: &Scene<'_>, sources: impl Iterator<Item = NodeId>) -> f64 {
         let rates = sources.map(|source| scene.link(source).as_bps() as f64);
         let flows = self.fan_in.get().map_or(1.0, FanIn::mean);
-        let load = self.load.copied().expect("complete checks that there is one");
+        let load = self.load.copied().expect("`complete` refuses traffic without a load");
         load.0 as f64 / 1e6 * rates.sum::<f64>() / (8.0 * flows * self.sizes.mean())
     }
 
@@ -217,8 +215,7 @@ impl Poisson {
             let rate = self.rate(scene, std::iter::once(source));
             let mut targets = stream(scene.seed, &own);
             let mut sizes = stream(scene.seed, &format!("{shared}/size"));
-            let instants = Poisson::instants(scene, &shared, rate);
-            for (index, start) in instants.enumerate() {
+            for (index, start) in Poisson::instants(scene, &shared, rate).enumerate() {
                 let target = cast.targets.draw(&mut targets, source);
                 let name = scene.flow_name(source, target, format_args!("{}", index + 1));
                 let size = self.sizes.draw(&mut sizes);

@@ -24,7 +24,8 @@ pub struct Pool<'k> {
 impl<'k> Pool<'k> {
     /// The hosts of a key that was completed.
     pub(super) fn of(key: &'k Key<List<String>>) -> Pool<'k> {
-        let At { value, place } = key.given.as_ref().expect("it was completed");
+        let At { value, place } =
+            key.given.as_ref().expect("`complete_hosts` sets the list of hosts");
         Pool { texts: value, place }
     }
 
@@ -76,10 +77,9 @@ pub struct Racks<'t> {
 }
 
 impl<'t> Racks<'t> {
-    /// Of `hosts`; partners are in another rack, if so wanted.
+    /// The racks of `hosts`; partners are in another rack, if so wanted.
     pub(super) fn new(topology: &'t Topology, hosts: &[NodeId], other_rack: bool) -> Racks<'t> {
-        let hosts = hosts.iter().map(|host| (rack(topology, *host), *host));
-        let mut hosts = Vec::from_iter(hosts);
+        let mut hosts = Vec::from_iter(hosts.iter().map(|host| (rack(topology, *host), *host)));
         hosts.sort_unstable();
         Racks { topology, hosts, other_rack }
     }
@@ -139,8 +139,7 @@ impl<'t> Racks<'t> {
                 chosen.insert(last);
             }
         }
-        let chosen = chosen.into_iter().map(|place| self.at(place, &barred));
-        chosen.collect()
+        chosen.into_iter().map(|place| self.at(place, &barred)).collect()
     }
 
     fn at(&self, place: usize, barred: &Range<usize>) -> NodeId {

@@ -64,8 +64,7 @@ mod tests {
     fn gaps_are_exponential() {
         let mut stream = stream(1, "gap");
         let (count, rate) = (200_000, 1e6);
-        let gaps = (0..count).map(|_| gap(&mut stream, rate).as_secs_f64() * rate);
-        let gaps = Vec::from_iter(gaps);
+        let gaps = Vec::from_iter((0..count).map(|_| gap(&mut stream, rate).as_secs_f64() * rate));
         let mean = gaps.iter().sum::<f64>() / f64::from(count);
         let variance = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>();
         let variance = variance / f64::from(count);

@@ -1,6 +1,7 @@
 //! Where and when a section of traffic makes its flows, and what it made.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use pauseless_core::id::NodeId;
@@ -16,14 +17,14 @@ use pauseless_text::reader::Place;
 
 /// Above this, neither a run nor its report fits the memory of a workstation.
 pub(super) const FLOWS_MAX: usize = 5_000_000;
-/// The same for what flows wait for.
+/// The most waits of flows for others; more do not fit the memory of a workstation.
 pub(super) const FOLLOWS_MAX: usize = 20_000_000;
-/// The same for the pairs of hosts that `check` looks at.
+/// The most pairs of hosts that `check` looks at.
 pub(super) const PAIRS_MAX: usize = 2_000_000;
 
 /// A flow that was made.
 pub struct Made {
-    /// What it is called.
+    /// The name of the flow.
     pub name: String,
     /// The host that sends.
     pub source: NodeId,
@@ -31,9 +32,9 @@ pub struct Made {
     pub target: NodeId,
     /// How much it sends; `None` for a flow without end.
     pub size: Option<Bytes>,
-    /// When it starts.
+    /// The time at which the flow starts.
     pub start: Span,
-    /// Its class; `None` for that of the section.
+    /// The class of the flow; `None` for that of the section.
     pub class: Option<u8>,
     /// How it goes; `None` for as the routing says.
     pub(super) way: Option<Box<Way>>,
@@ -41,11 +42,11 @@ pub struct Made {
 
 /// How a flow goes if the routing is not to say so.
 pub struct Way {
-    /// All nodes from source to target.
+    /// The nodes from source to target.
     pub path: Option<Vec<Step>>,
-    /// All nodes from target to source, for what the source is told.
+    /// The nodes from target to source, for acknowledgements and notifications.
     pub return_path: Option<Vec<Step>>,
-    /// Where it was written.
+    /// The place at which the path was written.
     pub place: Arc<Place>,
 }
 
@@ -74,18 +75,18 @@ pub struct Link {
     pub first: u32,
     /// The flow that waits.
     pub then: u32,
-    /// How long after it.
+    /// The time between the end of the first and the start of the second.
     pub delay: Span,
 }
 
-/// What a section made.
+/// The flows that one section made.
 #[derive(Default)]
 pub struct Batch {
     /// How many flows there are, or about how many there would be if they were not too many.
     pub count: f64,
     /// The flows, if they are not too many.
     pub flows: Vec<Made>,
-    /// Which of them wait for which.
+    /// The flows that wait for others.
     pub follows: Vec<Link>,
 }
 
@@ -190,13 +191,13 @@ impl Scene<'_> {
         Span::ps(paced.as_ps().saturating_add(link.tx_span(last).as_ps()))
     }
 
-    /// `NAME/SOURCE->TARGET`.
+    /// The name of the flows between two hosts: `NAME/SOURCE->TARGET`.
     pub fn pair_name(&self, source: NodeId, target: NodeId) -> String {
         let [source, target] = [source, target].map(|node| &self.topology.node(node).name);
         format!("{}/{source}->{target}", self.name)
     }
 
-    /// `NAME/SOURCE->TARGET#NUMBER`.
+    /// The name of one flow between two hosts: `NAME/SOURCE->TARGET#NUMBER`.
     pub fn flow_name(&self, source: NodeId, target: NodeId, number: fmt::Arguments<'_>) -> String {
         format!("{}#{number}", self.pair_name(source, target))
     }
@@ -205,9 +206,8 @@ impl Scene<'_> {
     pub(super) fn pairs(&self, count: f64, pairs: impl IntoIterator<Item = Pair>) -> Batch {
         let classes = &self.traffic.keys.classes_by_size.value;
         let pairs = pairs.into_iter().flat_map(|pair| {
-            let sizes = (pair.size_min, pair.size_max);
-            let classes = classes.classes(sizes, self.traffic.terms.class);
-            let classes = classes.into_iter();
+            let sizes = pair.size_min..=pair.size_max;
+            let classes = classes.classes(&sizes, self.traffic.terms.class).into_iter();
             classes.map(move |class| (pair.source, pair.target, class))
         });
         let mut pairs = Vec::from_iter(pairs);
@@ -221,14 +221,14 @@ impl Scene<'_> {
         Batch { count, ..Batch::of(flows.collect()) }
     }
 
-    /// The same for all sources and their targets, unless they are too many.
-    pub(super) fn pairs_of(&self, cast: &Cast<'_>, sizes: (Bytes, Bytes)) -> Batch {
+    /// One flow for every source and each of its targets, unless they are too many.
+    pub(super) fn pairs_of(&self, cast: &Cast<'_>, sizes: RangeInclusive<Bytes>) -> Batch {
         let count = cast.sources.len() as f64 * cast.targets.len() as f64;
-        let sources = cast.sources.hosts();
-        let sources = sources.take_while(|_| count <= PAIRS_MAX as f64);
+        let (size_min, size_max) = sizes.into_inner();
+        let sources = cast.sources.hosts().take_while(|_| count <= PAIRS_MAX as f64);
         let pairs = sources.flat_map(|source| {
             let targets = cast.targets.partners(source);
-            targets.map(move |target| Pair { source, target, size_min: sizes.0, size_max: sizes.1 })
+            targets.map(move |target| Pair { source, target, size_min, size_max })
         });
         self.pairs(count, pairs)
     }

@@ -1,5 +1,6 @@
 //! How large flows are: `size`, `sizes` or `cdf`, and the class that follows from it.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use pauseless_core::unit::Bytes;
@@ -58,7 +59,7 @@ impl Sizes {
     fn given(&self) -> Given<'_> {
         match (self.size.copied(), self.cdf.get()) {
             (_, Some(cdf)) => Given::Drawn(cdf),
-            (size, None) => Given::Fixed(size.expect("complete checks that there is one")),
+            (size, None) => Given::Fixed(size.expect("`complete` refuses traffic without a size")),
         }
     }
 
@@ -93,9 +94,9 @@ impl Sizes {
     }
 
     /// The smallest and the largest.
-    pub(super) fn range(&self) -> (Bytes, Bytes) {
+    pub(super) fn range(&self) -> RangeInclusive<Bytes> {
         match self.given() {
-            Given::Fixed(size) => (size, size),
+            Given::Fixed(size) => size..=size,
             Given::Drawn(cdf) => cdf.range(),
         }
     }
@@ -249,8 +250,7 @@ impl ClassesBySize {
                 last = bound.size;
             } else {
                 let problem = place.problem(format!("bound {} is out of order", bound.size));
-                let expected = "bounds from small to large, from 1 B on";
-                limits.sink.push(problem.expected(expected));
+                limits.sink.push(problem.expected("bounds from small to large, from 1 B on"));
             }
             is_good
         });
@@ -266,12 +266,10 @@ impl ClassesBySize {
         bound.map_or(other, |bound| bound.class.value as u8)
     }
 
-    /// All classes of flows from `smallest` to `largest`, each once.
-    pub(super) fn classes(&self, sizes: (Bytes, Bytes), other: u8) -> Vec<u8> {
-        let (smallest, largest) = sizes;
-        let inner = self.bounds().map(|bound| bound.size);
-        let inner = inner.filter(|bound| (smallest..=largest).contains(bound));
-        let ends = std::iter::once(smallest).chain(inner);
+    /// All classes of flows of these sizes, each once.
+    pub(super) fn classes(&self, sizes: &RangeInclusive<Bytes>, other: u8) -> Vec<u8> {
+        let inner = self.bounds().map(|bound| bound.size).filter(|bound| sizes.contains(bound));
+        let ends = std::iter::once(*sizes.start()).chain(inner);
         let mut classes = Vec::from_iter(ends.map(|size| self.class(size, other)));
         classes.sort_unstable();
         classes.dedup();

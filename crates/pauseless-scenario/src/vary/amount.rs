@@ -10,24 +10,24 @@ use toml::Value;
 /// A number of base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount {
-    /// What it is a number of.
+    /// The unit that it is a number of.
     pub unit: Unit,
-    /// How many.
+    /// The number of these units.
     pub base: u64,
 }
 
 /// What an amount is a number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
-    /// Nothing: a plain whole number, such as a TTL.
+    /// A plain whole number, such as a TTL.
     Count,
     /// Billionths: a plain number with decimals.
     Billionth,
-    /// Picoseconds.
+    /// A time span in picoseconds.
     Time,
-    /// Bits per second.
+    /// A rate in bits per second.
     Rate,
-    /// Bytes.
+    /// An amount of bytes.
     Bytes,
     /// Millionths, written in percent.
     Share,
@@ -103,7 +103,7 @@ impl Amount {
         }
     }
 
-    /// As a value of TOML.
+    /// The amount as a value of TOML.
     pub fn toml(self) -> String {
         match self.unit {
             Unit::Count => self.exact(),
@@ -163,7 +163,7 @@ fn fraction(numerator: &str, denominator: &str) -> Result<Amount, String> {
     }
 }
 
-/// Of how many parts a number with decimals is a whole number.
+/// The number of parts that a number with decimals is counted in.
 const BILLION: u64 = 1_000_000_000;
 
 /// A decimal number times a power of ten, if that is a whole one.
@@ -173,8 +173,7 @@ fn scaled(number: &str, power: usize, unit: Unit) -> Result<Amount, String> {
     if fraction.len() > power {
         return Err(format!("{number:?} has more decimals than can be told apart"));
     }
-    let digits = format!("{whole}{fraction:0<power$}");
-    match digits.parse() {
+    match format!("{whole}{fraction:0<power$}").parse() {
         Ok(base) if !whole.is_empty() => Ok(Amount { unit, base }),
         _ => Err(format!("{number:?} is no number, or too large")),
     }

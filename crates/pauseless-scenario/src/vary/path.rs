@@ -9,10 +9,10 @@ use pauseless_text::file;
 use pauseless_text::problem::Problem;
 use pauseless_text::reader::{Place, did_you_mean};
 
-/// Where a path leads.
+/// The result of looking for a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// To these bytes of the text.
+    /// The value stands at these bytes of the text.
     Value(Range<usize>),
     /// To a key that is not written: its value belongs between these two.
     Missing { before: String, after: String },
@@ -97,8 +97,7 @@ impl Walk<'_> {
                 Ok(Found::Value(value.span()))
             }
             (DeValue::Array(list), None) => {
-                let message = "a list, not a value: name one of its elements";
-                Err(self.problem(message, names(list), ""))
+                Err(self.problem("a list, not a value: name one of its elements", names(list), ""))
             }
             (_, None) => Ok(Found::Value(value.span())),
             (_, Some(rest)) => {
@@ -114,8 +113,7 @@ impl Walk<'_> {
             (Some(value), rest) => self.value(value, rest),
             (None, None) if !key.is_empty() => Ok(self.addition(table, span, &file::key(&key))),
             (None, Some(rest)) if self.reach == Reach::Anything && !key.is_empty() => {
-                let key = format!("{}.{}", file::key(&key), dotted(rest));
-                Ok(self.addition(table, span, &key))
+                Ok(self.addition(table, span, &format!("{}.{}", file::key(&key), dotted(rest))))
             }
             _ => Err(self.problem(&format!("there is no {key:?}"), keys(table), &key)),
         }
@@ -124,8 +122,7 @@ impl Walk<'_> {
     /// An element of a list, by its name or its position, and what is left of the path.
     fn list(&self, list: &[Spanned<DeValue<'_>>], rest: &str) -> Result<Found, Problem> {
         let after = |name: &str| {
-            let quoted = format!("\"{name}\"");
-            let rest = rest.strip_prefix(&quoted).or(rest.strip_prefix(name))?;
+            let rest = rest.strip_prefix(&format!("\"{name}\"")).or(rest.strip_prefix(name))?;
             match rest {
                 "" => Some(None),
                 rest => rest.strip_prefix('.').map(Some),
@@ -180,8 +177,7 @@ impl Walk<'_> {
     }
 
     fn problem(&self, message: &str, there: Vec<String>, word: &str) -> Problem {
-        let place = Place::new(self.path, 0..0);
-        let mut problem = place.problem(message);
+        let mut problem = Place::new(self.path, 0..0).problem(message);
         // It is a word of the command line and not of the file.
         problem.at = None;
         let similar = did_you_mean(word, there.iter().map(String::as_str));
@@ -222,14 +218,11 @@ fn split(path: &str) -> (String, Option<&str>) {
 }
 
 fn get<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<&'t Spanned<DeValue<'i>>> {
-    let mut entries = table.iter();
-    let entry = entries.find(|(name, _)| name.get_ref().as_ref() == key);
-    entry.map(|(_, value)| value)
+    table.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
 }
 
 fn keys(table: &DeTable<'_>) -> Vec<String> {
-    let keys = table.iter().map(|(name, _)| name.get_ref().to_string());
-    keys.collect()
+    table.iter().map(|(name, _)| name.get_ref().to_string()).collect()
 }
 
 /// What the elements of a list can be called.
@@ -251,5 +244,5 @@ fn name_of(element: &Spanned<DeValue<'_>>) -> Option<String> {
     }
 }
 
-/// More than this nobody reads.
+/// The most names that a message lists.
 const SHOWN_MAX: usize = 12;

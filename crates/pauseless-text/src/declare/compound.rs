@@ -62,8 +62,7 @@ impl<T: FileValue> FileValue for Named<T> {
     }
 
     fn show(&self) -> String {
-        let entries = self.0.iter();
-        let shown = entries.map(|(name, at)| {
+        let shown = self.0.iter().map(|(name, at)| {
             let name = file::key(&name.value);
             format!("{name} = {}", at.value.show())
         });

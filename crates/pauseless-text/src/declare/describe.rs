@@ -16,7 +16,7 @@ pub trait Declared: Sized {
     /// Takes its keys out of `section`; what is wrong is reported there.
     fn read(section: &mut Section<'_>) -> Self;
 
-    /// The same as [`Declared::read`] where something is known before.
+    /// Reads the keys over values that are known before, as [`Declared::read`] does without.
     fn fill(&mut self, section: &mut Section<'_>) {
         *self = Self::read(section);
     }
@@ -26,7 +26,7 @@ pub trait Declared: Sized {
         Vec::new()
     }
 
-    /// The whole description.
+    /// The description of the section with all its keys.
     fn info() -> Info {
         Info { about: Self::about(), keys: Self::keys(), variants: None }
     }
@@ -74,11 +74,11 @@ pub struct Variants {
 /// A key of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyInfo {
-    /// Its name in files.
+    /// The name of the key in files.
     pub name: &'static str,
-    /// What it means, in one sentence.
+    /// A sentence that says what the key means.
     pub about: String,
-    /// What can be written.
+    /// The values that can be written behind the key.
     pub kind: Kind,
     /// What holds if it is left out.
     pub fallback: Fallback,
@@ -93,9 +93,9 @@ pub enum Fallback {
     Required(&'static str),
     /// This value, as it would be written.
     Value(String),
-    /// What this sentence or formula says.
+    /// A value that this sentence or formula describes.
     Derived(&'static str),
-    /// Nothing in particular.
+    /// Without a value, nothing happens.
     Absent,
 }
 
@@ -111,7 +111,7 @@ pub enum Kind {
         /// The least and the largest value, as they would be written.
         range: Option<[String; 2]>,
     },
-    /// A whole number.
+    /// A whole number within bounds.
     Integer {
         /// The least value that is accepted.
         low: u64,
@@ -125,17 +125,17 @@ pub enum Kind {
         /// The largest value that is accepted.
         high: f64,
     },
-    /// True or false.
+    /// A value that is true or false.
     Flag,
     /// A text, of which this says what it is.
     Text(&'static str),
     /// A text of lines, of which the first names some of these columns.
     Rows(Vec<KeyInfo>),
-    /// One of these words.
+    /// A text that is one of these words.
     Word(Vec<&'static str>),
     /// A list whose elements are all of one kind.
     List {
-        /// What each element is.
+        /// The kind of each element.
         of: Box<Kind>,
         /// How many there are at least.
         least: usize,
@@ -148,7 +148,7 @@ pub enum Kind {
     Table(Box<Info>),
     /// Sections that may be written several times.
     Tables(Box<Info>),
-    /// The same, or one alone.
+    /// Any number of sections `[[key]]`, or a single `[key]`.
     TablesOrOne(Box<Info>),
     /// A table whose keys are names.
     Map(Box<Kind>),
@@ -186,7 +186,7 @@ impl Info {
             || variants.into_iter().any(|(_, info)| info.has(name))
     }
 
-    /// The same with the keys of `other` behind its own.
+    /// The description with the keys of `other` behind its own.
     pub fn with(mut self, other: Info) -> Info {
         self.keys.extend(other.keys);
         self
@@ -203,20 +203,19 @@ impl KeyInfo {
         KeyInfo { name, about, kind, fallback: Fallback::Absent, source: "" }
     }
 
-    /// The same, where it must be written.
+    /// The key, where it must be written.
     pub fn required(self) -> KeyInfo {
         KeyInfo { fallback: Fallback::Required(""), ..self }
     }
 
-    /// Whether it must be written.
+    /// Whether a file without the key is refused.
     pub fn is_required(&self) -> bool {
         matches!(self.fallback, Fallback::Required(_))
     }
 
     /// What it means, as far as the first semicolon or full stop.
     pub fn brief(&self) -> &str {
-        let ends = ["; ", ". "].map(|mark| self.about.find(mark));
-        let end = ends.into_iter().flatten().min();
+        let end = ["; ", ". "].map(|mark| self.about.find(mark)).into_iter().flatten().min();
         let brief = &self.about[..end.unwrap_or(self.about.len())];
         brief.trim_end_matches('.')
     }
@@ -224,6 +223,5 @@ impl KeyInfo {
 
 /// The lines of a doc comment as one text.
 pub fn about(lines: &[&str]) -> String {
-    let lines = lines.iter().map(|line| line.trim());
-    Vec::from_iter(lines).join(" ").trim().to_string()
+    Vec::from_iter(lines.iter().map(|line| line.trim())).join(" ").trim().to_string()
 }

@@ -17,15 +17,15 @@ use crate::reader::Place;
 /// A key with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The key.
+    /// The name of the key.
     pub key: Cow<'static, str>,
     /// The value behind it.
     pub node: Node,
-    /// Where the value was written; `None` for a value that nobody wrote.
+    /// The place at which the value was written; `None` for a value that a program set.
     pub place: Option<Place>,
 }
 
-/// What stands behind a key.
+/// The value of a key, as a program fills it in.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A value on one line, as TOML has it.
@@ -34,20 +34,20 @@ pub enum Node {
     Wrapped(Vec<String>),
     /// A value that is large, or whose parts have places of their own.
     Own(Arc<dyn Own>),
-    /// A section `[key]`.
+    /// One section `[key]` with its entries.
     Table(Vec<Entry>),
     /// A section whose keys are names. It needs no header of its own if it has sections only.
     Names(Vec<Entry>),
-    /// Sections `[[key]]`.
+    /// Any number of sections `[[key]]`.
     Tables(Vec<Table>),
 }
 
 /// One of several sections `[[key]]`.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Where it begins; `None` for one that nobody wrote.
+    /// The place at which it begins; `None` for one that a program made.
     pub place: Option<Place>,
-    /// Its keys.
+    /// The keys of the section with their values.
     pub entries: Vec<Entry>,
 }
 
@@ -66,12 +66,12 @@ pub trait Own: Any + fmt::Debug + Send + Sync {
 }
 
 impl Entry {
-    /// A value that nobody wrote.
+    /// A key that a program sets, without a place.
     pub fn new(key: &'static str, node: Node) -> Entry {
         Entry { key: key.into(), node, place: None }
     }
 
-    /// A word or another text that nobody wrote.
+    /// A key that a program sets to a word or another text, without a place.
     pub fn text(key: &'static str, text: &str) -> Entry {
         Entry::new(key, Node::Plain(text.to_string().show()))
     }
@@ -110,7 +110,7 @@ pub trait Written {
         None
     }
 
-    /// Writes them.
+    /// Writes the entries to a scenario file.
     fn write(&self, file: &mut File) {
         file.entries(&self.entries());
     }
@@ -134,7 +134,7 @@ impl Written for Vec<Entry> {
     }
 }
 
-/// Of a kind without keys.
+/// The keys of a kind that has none.
 impl Written for () {
     fn entries(&self) -> Vec<Entry> {
         Vec::new()

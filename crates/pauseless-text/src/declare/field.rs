@@ -38,7 +38,7 @@ pub trait Field {
     /// Whether the key was written, be the value good or not.
     fn is_written(&self) -> bool;
 
-    /// Where the value was written.
+    /// The place at which the value was written.
     fn place(&self) -> Option<&Place>;
 
     /// This key, or `base` where it is left out.
@@ -68,7 +68,7 @@ impl<T> Key<T> {
         self.given.as_ref().map(|given| &given.value)
     }
 
-    /// Where the value was written.
+    /// The place at which the value was written.
     pub fn place(&self) -> Option<&Place> {
         self.given.as_ref().map(|given| &given.place)
     }
@@ -97,7 +97,7 @@ impl<T: Copy> Key<T> {
 }
 
 impl<T> Filled<T> {
-    /// A default.
+    /// The value of a key that was not written.
     pub fn new(value: T) -> Filled<T> {
         Filled { value, place: None }
     }

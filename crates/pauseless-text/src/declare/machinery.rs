@@ -1,4 +1,4 @@
-//! What the expansion of [`section!`](crate::section) calls; nobody else needs it.
+//! The functions that the expansion of [`section!`](crate::section) calls.
 
 use super::describe::{Declared, Fallback, KeyInfo};
 use super::entry::{Entry, Written};
@@ -7,7 +7,6 @@ use super::value::FileValue;
 use crate::reader::Section;
 
 /// Takes one key out of a section; reports it as missing if it is required.
-#[expect(clippy::too_many_arguments, reason = "only a macro calls it")]
 pub fn read_key<F: Field>(
     section: &mut Section<'_>,
     name: &'static str,

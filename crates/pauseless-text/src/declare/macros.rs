@@ -57,7 +57,7 @@ macro_rules! section {
         $(#[doc = $about])*
         #[derive(Clone, Debug)]
         $vis struct $name {
-            /// Where the section begins.
+            /// The place at which the section begins.
             pub place: $crate::declare::Place,
             $(
                 /// What is known before the section is read.
@@ -138,8 +138,7 @@ macro_rules! section {
                     $crate::section!(@name $key $(, $file_key)?),
                     $crate::section!(@when self $(, $when)?),
                 )),*];
-                let absent = keys.into_iter().filter(|(_, is_there)| !is_there);
-                absent.map(|(key, _)| key).collect()
+                keys.into_iter().filter(|(_, is_there)| !is_there).map(|(key, _)| key).collect()
             }
         }
 
@@ -358,8 +357,7 @@ macro_rules! section {
                     $crate::section!(@name $key $(, $file_key)?),
                     self.$key.place().cloned(),
                 )),*];
-                let places = places.into_iter();
-                places.filter_map(|(name, place)| Some((name, place?))).collect()
+                places.into_iter().filter_map(|(name, place)| Some((name, place?))).collect()
             }
         }
     };
@@ -497,8 +495,7 @@ pub trait Words: Sized + PartialEq + 'static {
 
     /// The word for this value.
     fn word(&self) -> &'static str {
-        let words = Self::words().into_iter();
-        let mut own = words.filter(|(_, value)| value == self);
+        let mut own = Self::words().into_iter().filter(|(_, value)| value == self);
         own.next().map_or("", |(word, _)| word)
     }
 }

@@ -119,15 +119,14 @@ fn values(kind: &Kind) -> String {
 }
 
 fn words(words: &[&str]) -> String {
-    let words = words.iter().map(|word| format!("`\"{word}\"`"));
-    Vec::from_iter(words).join(", ")
+    Vec::from_iter(words.iter().map(|word| format!("`\"{word}\"`"))).join(", ")
 }
 
 fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(N));
     for row in rows {
         let row = row.map(|cell| cell.replace('|', "\\|"));
-        writeln!(text, "| {} |", row.join(" | ")).expect("a string takes everything");
+        writeln!(text, "| {} |", row.join(" | ")).expect("writing to a String never fails");
     }
     text
 }

@@ -18,7 +18,7 @@ pub trait FileValue: Sized + Clone {
     /// Takes it from a file; reports what is wrong.
     fn take(item: Item<'_>, limit: &Self::Limit) -> Option<At<Self>>;
 
-    /// What can be written.
+    /// The values that can be written, for documents and schemas.
     fn kind(limit: &Self::Limit) -> Kind;
 
     /// The value as a file has it, on one line; empty for sections.
@@ -324,8 +324,7 @@ impl<T: FileValue> FileValue for List<T> {
             sink.push(place.problem("an empty list").help("write some values"));
             return None;
         }
-        let items = value.into_iter();
-        let value = items.filter_map(|item| T::take(item, &each.limit)).collect();
+        let value = value.into_iter().filter_map(|item| T::take(item, &each.limit)).collect();
         Some(At { value, place })
     }
 
@@ -401,25 +400,23 @@ impl<T: FileValue> FileValue for Map<T> {
     }
 }
 
-/// A list without places, for a key that nobody wrote.
+/// A list without places, for a key that a program sets.
 pub fn list<T>(values: impl IntoIterator<Item = T>) -> List<T> {
     let place = Place::default();
-    let values = values.into_iter();
-    let places = values.map(|value| At { value, place: place.clone() });
-    places.collect()
+    values.into_iter().map(|value| At { value, place: place.clone() }).collect()
 }
 
 /// A list whose length matters: how many elements were written, whether they are good or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted<T> {
-    /// Those that are good.
+    /// The elements that are good.
     pub good: List<T>,
-    /// All of them.
+    /// The number of all elements, good or not.
     pub count: usize,
 }
 
 impl<T> Counted<T> {
-    /// A list that nobody wrote.
+    /// A list without places, as a program sets it.
     pub fn of(values: impl IntoIterator<Item = T>) -> Counted<T> {
         let good = list(values);
         let count = good.len();
@@ -438,9 +435,7 @@ impl<T: FileValue> FileValue for Counted<T> {
     fn take(item: Item<'_>, each: &Self::Limit) -> Option<At<Counted<T>>> {
         let At { value, place } = item.list(each.expected)?;
         let count = value.len();
-        let items = value.into_iter();
-        let good = items.filter_map(|item| T::take(item, &each.limit));
-        let good = good.collect();
+        let good = value.into_iter().filter_map(|item| T::take(item, &each.limit)).collect();
         let value = Counted { good, count };
         Some(At { value, place })
     }
@@ -467,8 +462,7 @@ impl<W: Words + FileValue<Limit = ()>, T: FileValue> FileValue for WordOr<W, T> 
     type Limit = T::Limit;
 
     fn take(item: Item<'_>, limit: &T::Limit) -> Option<At<WordOr<W, T>>> {
-        let mut words = W::words().into_iter();
-        if let Some((_, word)) = words.find(|(word, _)| item.is_text(word)) {
+        if let Some((_, word)) = W::words().into_iter().find(|(word, _)| item.is_text(word)) {
             let (value, place) = (WordOr::Word(word), item.place);
             return Some(At { value, place });
         }

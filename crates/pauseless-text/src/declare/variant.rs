@@ -10,9 +10,9 @@ use crate::reader::{At, Place, Section, did_you_mean, quoted};
 ///
 /// `T` is what the section is read into.
 pub struct Variant<T> {
-    /// What stands behind `kind`.
+    /// The word that stands behind `kind` in files.
     pub name: &'static str,
-    /// Its sentence and its own keys.
+    /// The sentence and the own keys of the kind.
     pub info: fn() -> Info,
     /// Takes its own keys; `None` if something necessary is wrong, which is reported.
     pub read: fn(&mut Section<'_>) -> Option<T>,
@@ -49,7 +49,7 @@ macro_rules! variant {
 }
 /// Keys that fill a configuration that exists, as [`section!`](crate::section) declares them.
 pub trait Fills: Written + Sized {
-    /// What they fill.
+    /// The configuration that the keys fill.
     type Config;
 
     /// The configuration in which every key has its default.
@@ -67,11 +67,11 @@ pub trait Fills: Written + Sized {
     /// Whether all that is required is there, and nothing that was written is wrong.
     fn is_complete(&self) -> bool;
 
-    /// Where each key was written.
+    /// The place at which each key was written.
     fn places(&self) -> Vec<(&'static str, Place)>;
 }
 
-/// All kinds of one section.
+/// The kinds that a section can be of.
 pub struct Choice<T: 'static> {
     /// The key, mostly `kind`.
     pub key: &'static str,
@@ -105,14 +105,12 @@ impl<T: 'static> Choice<T> {
 
     /// The kind called `name`.
     pub fn named(&self, name: &str) -> Option<&'static Variant<T>> {
-        let mut variants = self.variants.iter();
-        variants.find(|variant| variant.name == name).copied()
+        self.variants.iter().find(|variant| variant.name == name).copied()
     }
 
     /// The kind of a value, and its keys.
     pub fn keys_of<'v>(&self, value: &'v T) -> Option<(&'static str, Box<dyn Written + 'v>)> {
-        let mut variants = self.variants.iter();
-        variants.find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
+        self.variants.iter().find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
     }
 
     /// The kind of a value, and its keys, as they are written; nothing for a value of no kind.
@@ -123,7 +121,7 @@ impl<T: 'static> Choice<T> {
         })
     }
 
-    /// For documents and schemas.
+    /// The kinds with their keys, for documents and schemas.
     pub fn describe(&self) -> Variants {
         let list = self.variants.iter();
         Variants {
@@ -191,8 +189,8 @@ impl<T: 'static> Registry<T> {
         outside.push(variant);
     }
 
-    /// Those that are built in, and behind them those of others. Panics if another crate has
-    /// registered a name that is built in.
+    /// The kinds that are built in, and behind them those of other crates. Panics if another crate
+    /// has registered a name that is built in.
     pub fn with(&self, inside: &[&'static Variant<T>]) -> Vec<&'static Variant<T>> {
         let outside = self.outside.read().unwrap_or_else(PoisonError::into_inner);
         for variant in outside.iter() {

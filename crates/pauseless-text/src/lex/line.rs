@@ -67,7 +67,7 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
-/// What is left of a line.
+/// The part of a line that is not read yet.
 #[derive(Clone, Debug)]
 pub struct Line<'t> {
     text: Text<'t>,
@@ -87,23 +87,23 @@ impl<'t> Line<'t> {
         self.at..self.end
     }
 
-    /// What is left.
+    /// The part of the line that was not read yet.
     pub fn rest(&self) -> &'t str {
         &self.text.text[self.at..self.end]
     }
 
-    /// What is left, word by word.
+    /// The words that are not read yet.
     pub fn words(&self) -> Words<'t> {
         Words::within(self.text, self.here())
     }
 
-    /// The same without what stands behind a `mark`: a comment.
+    /// The line up to a `mark`, behind which a comment stands.
     pub fn before(&self, mark: u8) -> Line<'t> {
         let length = memchr(mark, self.rest().as_bytes());
         Line { end: length.map_or(self.end, |length| self.at + length), ..*self }
     }
 
-    /// Something wrong with the whole line.
+    /// A problem with the whole line.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
         self.text.problem(self.range(), message)
     }
@@ -129,7 +129,7 @@ impl<'t> Line<'t> {
         if self.eat(literal) { Ok(()) } else { Err(self.unexpected(&format!("`{literal}`"))) }
     }
 
-    /// Nothing but blanks may be left.
+    /// Refuses anything but blanks behind what was read.
     pub fn expect_end(&mut self) -> Result<(), Problem> {
         if self.is_done() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }

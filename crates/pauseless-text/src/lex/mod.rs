@@ -30,7 +30,7 @@ impl<'t> From<&'t str> for Text<'t> {
 }
 
 impl<'t> Text<'t> {
-    /// Something wrong at these bytes.
+    /// A problem at these bytes.
     pub fn problem(self, at: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(at, message).in_file(self.file)
     }

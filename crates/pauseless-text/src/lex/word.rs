@@ -65,7 +65,7 @@ impl<'t> Iterator for Words<'t> {
 }
 
 impl<'t> Word<'t> {
-    /// Its bytes.
+    /// The place of the word in the text, in bytes.
     pub fn at(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
@@ -75,7 +75,7 @@ impl<'t> Word<'t> {
         Place { file: self.file, key: key.to_string(), span: self.at() }
     }
 
-    /// Something wrong with it.
+    /// A problem with this word.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem::new(self.at(), message).in_file(self.file)
     }
@@ -99,8 +99,7 @@ impl<'t> Word<'t> {
                 [first @ .., last] => format!("{} or {last}", first.join(", ")),
                 [] => String::new(),
             };
-            let message = format!("{} {wrong}", quoted(self.text));
-            self.problem(message).expected(expected)
+            self.problem(format!("{} {wrong}", quoted(self.text))).expected(expected)
         })
     }
 
@@ -121,8 +120,7 @@ impl<'t> Word<'t> {
     }
 
     fn misplaced(&self, expected: impl Into<String>) -> Problem {
-        let problem = self.problem(format!("{:?} is out of place", self.text));
-        problem.expected(expected)
+        self.problem(format!("{:?} is out of place", self.text)).expected(expected)
     }
 
     /// A number in decimal digits, at most `max`; `what` is a noun with its article.
@@ -195,7 +193,7 @@ enum Wrong {
     TooLarge,
 }
 
-/// `text` between backquotes, cut where nobody would read on.
+/// `text` between backquotes, cut to a length that fits a message.
 pub fn quoted(text: &str) -> String {
     const LENGTH_MAX: usize = 40;
     match text.char_indices().nth(LENGTH_MAX) {

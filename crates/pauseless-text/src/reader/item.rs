@@ -1,4 +1,4 @@
-//! Values that nobody has looked at yet, and what they can turn out to be.
+//! Values of a TOML file before their type is known, and the types that they can be taken as.
 
 use std::any::Any;
 use std::ops::{Range, RangeInclusive};
@@ -11,10 +11,10 @@ use crate::declare::{Node, Table as FilledTable};
 use crate::problem::Sink;
 use crate::unit::{self, Quantity};
 
-/// A value that nobody has looked at yet.
+/// A value of a TOML file whose type was not checked yet.
 #[derive(Debug)]
 pub struct Item<'s> {
-    /// Where it was written.
+    /// The place at which the value was written.
     pub place: Place,
     sink: &'s Sink,
     key_span: Range<usize>,
@@ -102,7 +102,7 @@ impl<'s> Item<'s> {
         found.is_within(range, sink).then_some(found)
     }
 
-    /// One of a few words.
+    /// The value as one of a few words; else a problem is reported.
     pub fn choice<T: Clone>(self, choices: &[(&str, T)]) -> Option<At<T>> {
         let sink = self.sink;
         let At { value: word, place } = self.string()?;
@@ -140,7 +140,7 @@ impl<'s> Item<'s> {
         list.into_iter().filter_map(Item::table).collect()
     }
 
-    /// The same, where a single `[key]` is as good.
+    /// The sections `[[key]]`, or a single `[key]`.
     pub fn tables_or_one(self) -> Vec<Section<'s>> {
         if self.is_table() {
             return self.table().into_iter().collect();
@@ -174,8 +174,7 @@ impl<'s> Item<'s> {
             let value = share.round() as u32;
             return Some(At { value, place: self.place });
         }
-        let problem = self.place.problem(format!("{text} is out of range"));
-        self.sink.push(problem.expected(expected));
+        self.sink.push(self.place.problem(format!("{text} is out of range")).expected(expected));
         None
     }
 
@@ -205,7 +204,7 @@ impl<'s> Item<'s> {
         pair.map_err(refuse).ok()
     }
 
-    /// A text.
+    /// The value as a text; else a problem is reported.
     pub fn string(self) -> Option<At<String>> {
         match self.value {
             DeValue::String(text) => Some(At { value: text.into_owned(), place: self.place }),
@@ -213,7 +212,7 @@ impl<'s> Item<'s> {
         }
     }
 
-    /// True or false.
+    /// The value as true or false; else a problem is reported.
     pub fn boolean(self, expected: &str) -> Option<At<bool>> {
         match self.value {
             DeValue::Boolean(value) => Some(At { value, place: self.place }),
@@ -232,8 +231,7 @@ impl<'s> Item<'s> {
     pub fn value(self) -> Option<At<Value>> {
         let place = self.place;
         let refuse = |number: &str| {
-            let problem = place.problem(format!("{number} is out of range"));
-            self.sink.push(problem);
+            self.sink.push(place.problem(format!("{number} is out of range")));
         };
         let value = plain(self.value).map_err(|number| refuse(&number)).ok()?;
         Some(At { value, place })
@@ -286,7 +284,7 @@ impl<'s> Item<'s> {
         Some(At { value: items.collect(), place: self.place })
     }
 
-    /// A table.
+    /// The value as a section with keys; else a problem is reported.
     pub fn table(self) -> Option<Section<'s>> {
         if let Some(Node::Table(entries) | Node::Names(entries)) = self.node {
             return Some(Section::filled(self.sink, self.place, entries));
@@ -303,12 +301,11 @@ impl<'s> Item<'s> {
 
 /// What a program filled in as TOML; of sections only that they are some.
 fn shell(node: &Node) -> DeValue<'_> {
-    let value = |text| DeValue::parse(text).expect("what a value shows is TOML").into_inner();
+    let value = |text| DeValue::parse(text).expect("values are written as TOML").into_inner();
     match node {
         Node::Plain(text) => value(text),
         Node::Wrapped(texts) => {
-            let texts = texts.iter();
-            let values = texts.map(|text| Spanned::new(0..0, value(text)));
+            let values = texts.iter().map(|text| Spanned::new(0..0, value(text)));
             DeValue::Array(values.collect())
         }
         Node::Own(_) => DeValue::Boolean(true),
@@ -326,8 +323,7 @@ fn plain(value: DeValue<'_>) -> Result<Value, String> {
             Value::Integer(parsed.map_err(|_| number.to_string())?)
         }
         DeValue::Float(number) => {
-            let parsed = number.as_str().parse::<f64>();
-            let parsed = parsed.ok().filter(|number| number.is_finite());
+            let parsed = number.as_str().parse::<f64>().ok().filter(|number| number.is_finite());
             Value::Float(parsed.ok_or_else(|| number.to_string())?)
         }
         DeValue::Boolean(value) => Value::Boolean(value),

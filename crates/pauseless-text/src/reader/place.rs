@@ -20,9 +20,9 @@ pub struct Place {
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At<T> {
-    /// The value.
+    /// The value as it was read.
     pub value: T,
-    /// Where it was written.
+    /// The place at which it was written.
     pub place: Place,
 }
 
@@ -105,7 +105,7 @@ impl Place {
         range.contains(&number)
     }
 
-    /// A problem here.
+    /// A problem at this place.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
             file: self.file,

@@ -32,7 +32,7 @@ use pauseless_text::declare::{Entry, Filled, Key, Place, Tables, WordOr, Written
 use pauseless_text::source::Source;
 
 impl Parts<'_> {
-    /// All of it.
+    /// The whole scenario, section by section.
     pub(super) fn scenario(&self, sources: Arc<[Source]>) -> ScenarioFile {
         let comment = "Made from the files of an ns-3 simulator, as docs/hpcc.md says; sizes have headers in them.";
         let mut file = ScenarioFile::new(comment, sources);
@@ -98,8 +98,7 @@ impl Parts<'_> {
 
     fn network(&self) -> Network {
         let topology = self.topology;
-        let nodes = topology.is_switch.iter().enumerate();
-        let nodes = nodes.map(|(node, is_switch)| Node {
+        let nodes = topology.is_switch.iter().enumerate().map(|(node, is_switch)| Node {
             name: Key::of(node.to_string()),
             kind: Key::of(if *is_switch { NodeKind::Switch } else { NodeKind::Host }),
             ..Node::default()
@@ -296,8 +295,7 @@ impl Parts<'_> {
 
     fn traffic(&self) -> Vec<Entry> {
         let groups = Vec::from_iter(self.groups());
-        let rows = self.flows.iter().zip(self.lines).zip(1..);
-        let rows = rows.map(|((flow, line), number)| {
+        let rows = self.flows.iter().zip(self.lines).zip(1..).map(|((flow, line), number)| {
             let Flow { source, target, .. } = *flow;
             // Sizes are frame bytes: payload and headers.
             let packets = u64::from(flow.size).div_ceil(self.settings.payload);
@@ -340,7 +338,7 @@ fn timer(microseconds: f64) -> Span {
 
 fn lane(memory: memory::PortMemory) -> Lane {
     Lane {
-        alpha: Key::of(Alpha::new(1, 1 << memory.shift).expect("a fraction that is not too small")),
+        alpha: Key::of(Alpha::new(1, 1 << memory.shift).expect("1 / 2^shift is an alpha")),
         headroom: Key::of(Bytes::new(memory.headroom)),
         kind: Kind::Shared,
         ..Lane::default()

@@ -26,15 +26,15 @@ pub(super) struct Settings {
     pub is_rate_bound: bool,
     /// The share of packets that every link loses.
     pub loss: f64,
-    /// The same of links whose lines say none.
+    /// The share of packets that links lose whose lines say nothing.
     pub usual_loss: f64,
-    /// Nothing is acknowledged before so many bytes.
+    /// The number of bytes before which nothing is acknowledged.
     pub ack_interval: u64,
     pub seed: u64,
     pub notes: Vec<String>,
 }
 
-/// Who changes rates.
+/// The congestion control that the configuration chooses.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Control {
     None,
@@ -190,8 +190,7 @@ fn check(input: Input<'_>, key: &str, is_good: bool, expected: &str) {
     match input.config.entry(key) {
         Some(entry) => {
             let text = entry.values.first().map_or("", |word| word.text);
-            let problem = entry.problem(format!("{text} cannot be run"));
-            input.sink.push(problem.expected(expected));
+            input.sink.push(entry.problem(format!("{text} cannot be run")).expected(expected));
         }
         None => missing(input, key, expected),
     }
@@ -256,8 +255,7 @@ fn refuse_unsupported(input: Input<'_>, payload: u64) {
         9 => "ConWeave",
         _ => "this way of balancing load",
     };
-    let message = format!("{balancing} is not supported");
-    refuse(input, "LB_MODE", &message, "write 0 for ECMP by flow");
+    refuse(input, "LB_MODE", &format!("{balancing} is not supported"), "write 0 for ECMP by flow");
 }
 
 fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option<Control> {
@@ -392,8 +390,7 @@ fn read_marking(input: Input<'_>) -> BTreeMap<u64, Marking> {
         });
         if let (Some(kmin), Some(kmax), Some(pmax)) = (kmin, kmax, pmax) {
             let is_good = kmin <= kmax && kmax <= 4e6 && pmax <= 1.0;
-            let expected = "at least that of KMIN_MAP, and PMAX_MAP at most 1";
-            check(input, "KMAX_MAP", is_good, expected);
+            check(input, "KMAX_MAP", is_good, "at least that of KMIN_MAP, and PMAX_MAP at most 1");
             let (kmin, kmax) = (kmin as u64 * 1_000, kmax as u64 * 1_000);
             marking.insert(rate, Marking { kmin, kmax, pmax });
         }

@@ -113,8 +113,7 @@ fn neighbours(topology: &Topology) -> Vec<Vec<(usize, u32)>> {
             neighbours[b].insert(a, link.interfaces[0]);
         }
     }
-    let lists = neighbours.into_iter();
-    lists.map(|list| list.into_iter().rev().collect()).collect()
+    neighbours.into_iter().map(|list| list.into_iter().rev().collect()).collect()
 }
 
 /// For each host where it is, and the switches that have hosts.

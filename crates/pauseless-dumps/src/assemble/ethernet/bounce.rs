@@ -33,12 +33,12 @@ struct Shared {
 }
 
 /// Adds an address for each way through a tunnel, and returns what tunnels make of priorities.
-pub(super) fn add((site, ends): (&Site, &Ends), fabric: &mut Fabric, tunnels: Tunnels) -> Rows {
+pub(super) fn add(site: &Site, ends: &Ends, fabric: &mut Fabric, tunnels: Tunnels) -> Rows {
     let with_tunnel = switches_with_tunnels(site, ends);
     if with_tunnel.is_empty() {
         return Rows::new();
     }
-    let pairs = shared_servers((site, ends), &fabric.topology, &with_tunnel);
+    let pairs = shared_servers(site, ends, &fabric.topology, &with_tunnel);
     let reason = match tunnels {
         Tunnels::LeftOut => Some(LEFT_OUT),
         Tunnels::Bounced if pairs.is_empty() => Some(NOT_SHARED),
@@ -57,8 +57,7 @@ pub(super) fn add((site, ends): (&Site, &Ends), fabric: &mut Fabric, tunnels: Tu
     if leaf_counts.iter().any(|leaves| *leaves < 2) {
         note(fabric, &with_tunnel, FEW_LEAVES);
     }
-    let rows = with_tunnel.iter().map(|(node, config)| (*node, row(config)));
-    let rows: Rows = rows.collect();
+    let rows: Rows = with_tunnel.iter().map(|(node, config)| (*node, row(config))).collect();
     fabric.classes = ClassMap::Table(class_table(&fabric.topology, &rows));
     rows
 }
@@ -67,8 +66,7 @@ fn note(fabric: &mut Fabric, with_tunnel: &BTreeMap<NodeId, &SwitchConfig>, what
     let names = with_tunnel.keys().map(|node| fabric.topology.node(*node).name.clone());
     let names = Vec::from_iter(names);
     let switches = count(names.len(), "switch");
-    let note = format!("{switches} with a tunnel ({}): {what}", some(&names));
-    fabric.notes.push(note);
+    fabric.notes.push(format!("{switches} with a tunnel ({}): {what}", some(&names)));
 }
 
 fn switches_with_tunnels<'d>(site: &Site<'d>, ends: &Ends) -> BTreeMap<NodeId, &'d SwitchConfig> {
@@ -82,7 +80,8 @@ fn switches_with_tunnels<'d>(site: &Site<'d>, ends: &Ends) -> BTreeMap<NodeId, &
 
 /// A server for each pair of switches with tunnels, in both directions: either may be active.
 fn shared_servers(
-    (site, ends): (&Site, &Ends),
+    site: &Site,
+    ends: &Ends,
     topology: &Topology,
     with_tunnel: &BTreeMap<NodeId, &SwitchConfig>,
 ) -> BTreeMap<(NodeId, NodeId), Shared> {
@@ -137,8 +136,7 @@ impl Bounce {
     /// Adds an address per leaf above both: everybody sends to the standby switch, which sends
     /// to the leaf, which sends to the active one. Returns how many there are.
     fn add(&self, topology: &Topology, routes: &mut Routes) -> usize {
-        let leaves = topology.neighbours(self.standby).into_iter();
-        let leaves = leaves.filter(|leaf| {
+        let leaves = topology.neighbours(self.standby).into_iter().filter(|leaf| {
             let mut below = topology.ports_towards(*leaf, self.active);
             !topology.is_host(*leaf) && below.next().is_some()
         });
@@ -150,8 +148,10 @@ impl Bounce {
             for &switch in topology.switches() {
                 let hops = match switch {
                     switch if switch == self.active => Vec::new(),
-                    switch if switch == self.standby => towards(topology, (switch, leaf)),
-                    switch if switch == leaf => towards(topology, (leaf, self.active)),
+                    switch if switch == self.standby => {
+                        topology.ports_towards(switch, leaf).collect()
+                    }
+                    switch if switch == leaf => topology.ports_towards(leaf, self.active).collect(),
                     switch => routes.table.next_hops(switch, down).to_vec(),
                 };
                 routes.table.set_way(switch, way, &hops);
@@ -161,10 +161,6 @@ impl Bounce {
         }
         leaves.len()
     }
-}
-
-fn towards(topology: &Topology, (from, to): (NodeId, NodeId)) -> Vec<PortId> {
-    topology.ports_towards(from, to).collect()
 }
 
 /// The priority in which packets of each priority leave by the tunnel: the number of the queue,

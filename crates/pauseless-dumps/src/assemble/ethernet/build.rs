@@ -14,7 +14,7 @@ use pauseless_fabric::fabric::Namer;
 /// A site with numbers.
 pub(super) struct Built {
     pub topology: Topology,
-    /// By node.
+    /// One device per node, in the order of the nodes.
     pub devices: Vec<Device>,
     /// The ends of each cable of the site.
     pub ends: Vec<[(NodeId, PortId); 2]>,
@@ -130,8 +130,7 @@ fn spec(site: &Site, cable: &[SiteEnd; 2]) -> LinkSpec {
 
 fn take_notes(site: &Site, notes: &mut Vec<String>) {
     let lacks = |of: &dyn Fn(&SiteEnd) -> bool| {
-        let cables = site.cables.iter();
-        cables.filter(|cable| !cable.iter().any(of)).count()
+        site.cables.iter().filter(|cable| !cable.iter().any(of)).count()
     };
     let speeds = lacks(&|end| site.port(end).is_some_and(|port| port.speed_mbps.is_some()));
     let lengths = lacks(&|end| site.metres(end).is_some());
@@ -160,9 +159,9 @@ fn take_notes(site: &Site, notes: &mut Vec<String>) {
     }
 }
 
-/// Where the files do not say.
+/// The rate of a link whose files do not say one.
 const RATE_UNKNOWN: Rate = Rate::gbps(100);
-/// Light in glass.
+/// The time that light takes for one metre of glass fibre.
 const DELAY_PER_METRE: Span = Span::ns(5);
-/// Twenty metres of cable.
+/// The delay of a link whose length is not known: twenty metres of cable.
 const DELAY_UNKNOWN: Span = Span::ns(100);

@@ -26,8 +26,7 @@ pub(super) struct Classes<'s, 'd> {
 
 impl<'s, 'd> Classes<'s, 'd> {
     pub fn new(site: &'s Site<'d>, ends: &'s Ends) -> Classes<'s, 'd> {
-        let all = site.cables.iter().flatten();
-        let lossless = all.filter_map(|end| site.lossless(end));
+        let lossless = site.cables.iter().flatten().filter_map(|end| site.lossless(end));
         let lossless = lossless.fold(0, |mask, classes| mask | classes);
         let mut classes = Classes { site, ends, lossless, notes: Vec::new() };
         classes.note_silence();
@@ -158,5 +157,5 @@ impl<'s, 'd> Classes<'s, 'd> {
     }
 }
 
-/// Where the files name none.
+/// The priority of packets where the files name none.
 const PRIORITY_UNKNOWN: u8 = 3;

@@ -96,8 +96,7 @@ pub(super) fn take_warnings(files: &[Parsed<SwitchConfig>], notes: &mut Vec<Stri
             more => format!("{first} (and {more} more like it)"),
         });
     }
-    let hidden = sorts.iter().skip(SORTS_MAX).map(|(_, _, number)| number);
-    let hidden: usize = hidden.sum();
+    let hidden: usize = sorts.iter().skip(SORTS_MAX).map(|(_, _, number)| number).sum();
     if hidden > 0 {
         notes.push(format!(
             "{} about the configurations not shown here",

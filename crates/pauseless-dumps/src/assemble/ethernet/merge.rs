@@ -2,7 +2,6 @@
 //! the configuration and a dump of the running switch.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use crate::import::ethernet::sonic::{
@@ -27,38 +26,29 @@ pub(super) fn absorb(into: &mut SwitchConfig, other: &SwitchConfig) -> Result<()
     fill(&mut into.device_type, &other.device_type);
     fill(&mut into.buffer_model, &other.buffer_model);
     fill(&mut into.poll_interval_ms, &other.poll_interval_ms);
-    union("PORT", &mut into.ports, &other.ports, join_ports)?;
-    union("BUFFER_POOL", &mut into.pools, &other.pools, join_pools)?;
-    let profiles = &mut into.profiles;
-    union("BUFFER_PROFILE", profiles, &other.profiles, join_profiles)?;
+    union(&mut into.ports, &other.ports, join_ports, |key, it| clash("PORT", key, &it.at))?;
+    union(&mut into.pools, &other.pools, join_pools, |key, it| clash("BUFFER_POOL", key, &it.at))?;
+    union(&mut into.profiles, &other.profiles, join_profiles, |key, it| {
+        clash("BUFFER_PROFILE", key, &it.at)
+    })?;
     for (port, groups) in &other.groups {
         let known = into.groups.entry(port.clone()).or_default();
-        groups.iter().try_for_each(|group| {
-            join_group(known, group)
-                .map_err(|()| Clash { what: format!("BUFFER_PG|{port}"), at: group.at.clone() })
-        })?;
-    }
-    same("CABLE_LENGTH", &mut into.cables, &other.cables, |v| &mut v.at)?;
-    let port_qos = &mut into.port_qos;
-    same("PORT_QOS_MAP", port_qos, &other.port_qos, |v| &mut v.at)?;
-    same("TUNNEL", &mut into.tunnels, &other.tunnels, |v| &mut v.at)?;
-    same("PFC_WD", &mut into.watchdogs, &other.watchdogs, |v| &mut v.at)?;
-    let neighbours = &mut into.neighbours;
-    same("DEVICE_NEIGHBOR", neighbours, &other.neighbours, |v| &mut v.at)?;
-    for (key, map) in &other.maps {
-        match into.maps.entry(key.clone()) {
-            Entry::Vacant(place) => {
-                place.insert(map.clone());
-            }
-            Entry::Occupied(known) if known.get().entries == map.entries => {}
-            Entry::Occupied(_) => {
-                let what = format!("the QoS map \"{}\"", key.1);
-                let at = map.at.clone();
-                return Err(Clash { what, at });
-            }
+        for group in groups {
+            join_group(known, group).map_err(|()| clash("BUFFER_PG", port, &group.at))?;
         }
     }
-    Ok(())
+    let in_table = |table: &'static str| move |key: &String| format!("{table}|{key}");
+    same(&mut into.cables, &other.cables, in_table("CABLE_LENGTH"), |it| &mut it.at)?;
+    same(&mut into.port_qos, &other.port_qos, in_table("PORT_QOS_MAP"), |it| &mut it.at)?;
+    same(&mut into.tunnels, &other.tunnels, in_table("TUNNEL"), |it| &mut it.at)?;
+    same(&mut into.watchdogs, &other.watchdogs, in_table("PFC_WD"), |it| &mut it.at)?;
+    same(&mut into.neighbours, &other.neighbours, in_table("DEVICE_NEIGHBOR"), |it| &mut it.at)?;
+    let in_maps = |(_, name): &(_, String)| format!("the QoS map \"{name}\"");
+    same(&mut into.maps, &other.maps, in_maps, |it| &mut it.at)
+}
+
+fn clash(table: &str, key: &str, at: &Range<usize>) -> Clash {
+    Clash { what: format!("{table}|{key}"), at: at.clone() }
 }
 
 fn fill<T: Clone>(known: &mut Option<T>, other: &Option<T>) {
@@ -67,75 +57,47 @@ fn fill<T: Clone>(known: &mut Option<T>, other: &Option<T>) {
     }
 }
 
-/// The same, but `false` if both have a value and they differ.
+/// Takes a value that is not known yet; `false` if both have one and they differ.
 fn agree<T: Clone + PartialEq>(known: &mut Option<T>, other: &Option<T>) -> bool {
     fill(known, other);
     other.is_none() || known == other
 }
 
 /// Entries of both; those in both files must be equal but for their places.
-fn same<V: Clone + PartialEq>(
-    table: &str,
-    known: &mut BTreeMap<String, V>,
-    other: &BTreeMap<String, V>,
+fn same<K: Ord + Clone, V: Clone + PartialEq>(
+    known: &mut BTreeMap<K, V>,
+    other: &BTreeMap<K, V>,
+    what: impl Fn(&K) -> String,
     at: fn(&mut V) -> &mut Range<usize>,
 ) -> Result<(), Clash> {
     for (key, value) in other {
+        let first = known.entry(key.clone()).or_insert_with(|| value.clone());
         let mut value = value.clone();
-        let place = at(&mut value).clone();
-        let Some(first) = known.get(key) else {
-            known.insert(key.clone(), value);
-            continue;
-        };
-        let mut first = first.clone();
-        *at(&mut first) = place.clone();
-        if first != value {
-            let what = format!("{table}|{key}");
-            return Err(Clash { what, at: place });
+        let place = std::mem::replace(at(&mut value), at(first).clone());
+        if *first != value {
+            return Err(Clash { what: what(key), at: place });
         }
     }
     Ok(())
 }
 
-/// An entry that may know less than another of the same key.
-trait Located: Clone {
-    fn at(&self) -> &Range<usize>;
-}
-
-impl Located for Port {
-    fn at(&self) -> &Range<usize> {
-        &self.at
-    }
-}
-
-impl Located for BufferPool {
-    fn at(&self) -> &Range<usize> {
-        &self.at
-    }
-}
-
-impl Located for BufferProfile {
-    fn at(&self) -> &Range<usize> {
-        &self.at
-    }
-}
-
 /// Entries of both; those in both files are joined, unless `join` says that they cannot be.
-fn union<V: Located>(
-    table: &str,
+fn union<V: Clone>(
     known: &mut BTreeMap<String, V>,
     other: &BTreeMap<String, V>,
     join: fn(&mut V, &V) -> bool,
+    clash: fn(&str, &V) -> Clash,
 ) -> Result<(), Clash> {
     for (key, value) in other {
-        let Some(first) = known.get_mut(key) else {
-            known.insert(key.clone(), value.clone());
-            continue;
-        };
-        if !join(first, value) {
-            let what = format!("{table}|{key}");
-            let at = value.at().clone();
-            return Err(Clash { what, at });
+        match known.get_mut(key) {
+            None => {
+                known.insert(key.clone(), value.clone());
+            }
+            Some(first) => {
+                if !join(first, value) {
+                    return Err(clash(key, value));
+                }
+            }
         }
     }
     Ok(())

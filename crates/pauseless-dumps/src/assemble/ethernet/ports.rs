@@ -9,7 +9,7 @@ pub(super) enum Found {
     Named(String),
     /// The one at this place in the order of ports, as containers count them.
     InOrder(String),
-    /// None that can be told.
+    /// No port can be told.
     Unknown,
 }
 
@@ -23,8 +23,7 @@ pub(super) fn named(config: &SwitchConfig, interface: &str) -> Option<String> {
     if is_known {
         return Some(interface.to_string());
     }
-    let mut ports = config.ports.iter();
-    let found = ports.find(|(_, port)| port.alias.as_deref() == Some(interface));
+    let found = config.ports.iter().find(|(_, port)| port.alias.as_deref() == Some(interface));
     found.map(|(name, _)| name.clone())
 }
 

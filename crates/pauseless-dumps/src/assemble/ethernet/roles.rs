@@ -21,8 +21,7 @@ pub(super) fn known(node: &SiteNode) -> Option<Role> {
     if node.config.is_some() {
         return Some(Role::Switch);
     }
-    let kind = node.kind.as_deref()?.to_ascii_lowercase();
-    match kind.as_str() {
+    match node.kind.as_deref()?.to_ascii_lowercase().as_str() {
         silent if SILENT.contains(&silent) => None,
         host if HOSTS.contains(&host) => Some(Role::Host),
         _ => Some(Role::Switch),
@@ -82,8 +81,7 @@ fn note_software(site: &Site, notes: &mut Vec<String>) {
         switches[a].insert(b);
         switches[b].insert(a);
     }
-    let nodes = site.nodes.iter().zip(&switches);
-    let may_forward = nodes.filter(|(node, switches)| {
+    let may_forward = site.nodes.iter().zip(&switches).filter(|(node, switches)| {
         let is_software = matches!(node.kind.as_deref(), Some("linux" | "generic_vm"));
         is_software && node.role == Role::Host && switches.len() > 1
     });
@@ -113,11 +111,9 @@ pub(super) fn implied(site: &Site, notes: &mut Vec<String>) -> Vec<usize> {
         }
     }
     let all = || (0..site.nodes.len()).filter(|node| !switches[*node].is_empty());
-    let tors = all().filter(|node| site.nodes[*node].is_tor() && !has_host[*node]);
-    let tors = Vec::from_iter(tors);
+    let tors = Vec::from_iter(all().filter(|node| site.nodes[*node].is_tor() && !has_host[*node]));
     if !tors.is_empty() || has_host.contains(&true) {
-        let populated = all().filter(|node| has_host[*node] || tors.contains(node));
-        if populated.count() < 2 {
+        if all().filter(|node| has_host[*node] || tors.contains(node)).count() < 2 {
             notes.push(
                 "the files have hosts at one switch only, so that nobody is taken to send from the \
                  others; add the other hosts"
@@ -144,8 +140,7 @@ fn note(site: &Site, nodes: &[usize], what: &str, notes: &mut Vec<String>) {
     if nodes.is_empty() {
         return;
     }
-    let names = nodes.iter().map(|node| site.nodes[*node].name.clone());
-    let names = Vec::from_iter(names);
+    let names = Vec::from_iter(nodes.iter().map(|node| site.nodes[*node].name.clone()));
     notes.push(format!(
         "the files have {what}: one host is assumed at each of {}: {}",
         count(names.len(), "switch"),

@@ -5,7 +5,7 @@ use pauseless_core::id::{NodeId, PortId};
 use super::configs::{Configured, NAME_IT};
 use super::ports::{self, Found};
 use super::roles::{self, Role};
-use super::wires::Wires;
+use super::wires::{WireEnd, Wires};
 use super::{count, some};
 use crate::assemble::ib::Parsed;
 use crate::import::ethernet::pg_profile::{self, PgProfile};
@@ -71,11 +71,11 @@ impl<'d> Site<'d> {
             is_cabled: false,
         });
         let mut site = Site { nodes: nodes.collect(), cables: Vec::new(), implied: Vec::new() };
-        for (node, _) in wires.cables.iter().flat_map(|cable| &cable.ends) {
-            site.nodes[*node].is_cabled = true;
+        for end in wires.cables.iter().flat_map(|cable| &cable.ends) {
+            site.nodes[end.node].is_cabled = true;
         }
         let ends = wires.cables.iter();
-        let ends = Vec::from_iter(ends.map(|cable| [cable.ends[0].0, cable.ends[1].0]));
+        let ends = Vec::from_iter(ends.map(|cable| cable.ends.each_ref().map(|end| end.node)));
         for config in configs {
             let node = site.node_of(config, &ends)?;
             site.nodes[node].config = Some(&config.config);
@@ -85,7 +85,7 @@ impl<'d> Site<'d> {
             node.role = *role;
         }
         for cable in &wires.cables {
-            let both = cable.ends.iter().all(|(node, _)| assigned[*node] == Role::Host);
+            let both = cable.ends.iter().all(|end| assigned[end.node] == Role::Host);
             if both {
                 let problem = Problem::new(cable.at.clone(), "a cable joins two hosts");
                 let problem = problem.expected("a switch at one end");
@@ -101,25 +101,21 @@ impl<'d> Site<'d> {
 
     /// The port of an end in the configuration of its switch.
     pub fn port(&self, end: &SiteEnd) -> Option<&'d Port> {
-        let config = self.nodes[end.node].config?;
-        config.ports.get(end.port.as_deref()?)
+        self.nodes[end.node].config?.ports.get(end.port.as_deref()?)
     }
 
     /// The length of the cable at an end.
     pub fn metres(&self, end: &SiteEnd) -> Option<u32> {
-        let config = self.nodes[end.node].config?;
-        let cable = config.cables.get(end.port.as_deref()?)?;
-        Some(cable.metres)
+        Some(self.nodes[end.node].config?.cables.get(end.port.as_deref()?)?.metres)
     }
 
     /// The priorities that an ingress does not lose, a bit each; `None` if no file says.
     pub fn lossless(&self, end: &SiteEnd) -> Option<u8> {
         let node = &self.nodes[end.node];
-        let config = node.config.filter(|_| node.says_lossless())?;
-        Some(config.lossless_classes(end.port.as_deref()?))
+        Some(node.config.filter(|_| node.says_lossless())?.lossless_classes(end.port.as_deref()?))
     }
 
-    /// What to call an end.
+    /// The name of an end in notes: its node and its port.
     pub fn end_name(&self, end: &SiteEnd) -> String {
         let label = end.port.as_ref().unwrap_or(&end.interface);
         format!("{} {label}", self.nodes[end.node].name)
@@ -139,8 +135,7 @@ impl<'d> Site<'d> {
             let (Some(speed), Some(metres)) = (speed, self.metres(end)) else {
                 return true;
             };
-            let mut tables = tables.iter();
-            tables.any(|table| pg_profile::lookup(&table.value, speed, metres).is_some())
+            tables.iter().any(|table| pg_profile::lookup(&table.value, speed, metres).is_some())
         };
         let ends = self.cables.iter().flatten();
         let lossless = ends.filter(|end| self.lossless(end).is_some_and(|classes| classes != 0));
@@ -190,7 +185,7 @@ impl<'d> Site<'d> {
     fn take_cables(&mut self, wires: &Wires, notes: &mut Vec<String>) {
         let (mut down, mut unknown, mut in_order) = (Vec::new(), Vec::new(), Vec::new());
         for cable in &wires.cables {
-            let ends = cable.ends.clone().map(|(node, interface)| {
+            let ends = cable.ends.clone().map(|WireEnd { node, interface }| {
                 let SiteNode { config, kind, .. } = &self.nodes[node];
                 let found = config.map(|config| ports::find(config, kind.as_deref(), &interface));
                 let named = || format!("{} {interface}", self.nodes[node].name);

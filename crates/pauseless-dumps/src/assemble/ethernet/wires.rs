@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::configs::{Configured, NAME_IT};
 use super::{count, ports, some};
 use crate::assemble::ib::Parsed;
-use crate::import::ethernet::wiring::Wiring;
+use crate::import::ethernet::wiring::{Endpoint, Wiring};
 use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
 
@@ -17,7 +17,7 @@ pub(super) struct Wires<'s> {
     pub cables: Vec<Wire<'s>>,
     pub notes: Vec<String>,
     numbers: BTreeMap<String, usize>,
-    used: BTreeMap<(usize, String), usize>,
+    used: BTreeMap<WireEnd, usize>,
     loopbacks: usize,
 }
 
@@ -29,15 +29,23 @@ pub(super) struct WireNode {
 
 /// A cable between two nodes.
 pub(super) struct Wire<'s> {
-    /// Number of the node and name of its interface.
-    pub ends: [(usize, String); 2],
+    pub ends: [WireEnd; 2],
     pub source: &'s Source,
     pub at: Range<usize>,
 }
 
+/// The end of a cable.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WireEnd {
+    /// The number of the node.
+    pub node: usize,
+    /// The name of the interface.
+    pub interface: String,
+}
+
 /// What became of a cable.
 enum Laid {
-    /// Nobody has named it before.
+    /// The cable was not known before.
     New,
     /// It is known, most often from its other end.
     Known(usize),
@@ -56,8 +64,10 @@ impl<'s> Wires<'s> {
                 *kind = kind.take().or_else(|| node.kind.clone());
             }
             for link in &file.value.links {
-                let ends = link.ends.clone();
-                let ends = ends.map(|(node, interface)| (wires.node(&node), interface));
+                let ends = link.ends.clone().map(|Endpoint { node, interface }| WireEnd {
+                    node: wires.node(&node),
+                    interface,
+                });
                 wires.lay(Wire { ends, source: file.source, at: link.at.clone() })?;
             }
             if !file.value.skipped.is_empty() {
@@ -94,7 +104,9 @@ impl<'s> Wires<'s> {
                 let peer = switches.iter().find(|other| other.is_called(spelling));
                 let peer_port = peer.and_then(|peer| ports::named(&peer.config, &neighbour.port));
                 let peer_port = peer_port.unwrap_or_else(|| neighbour.port.clone());
-                let ends = [(wires.node(name), port.clone()), (wires.node(spelling), peer_port)];
+                let near = WireEnd { node: wires.node(name), interface: port.clone() };
+                let far = WireEnd { node: wires.node(spelling), interface: peer_port };
+                let ends = [near, far];
                 let laid =
                     wires.lay(Wire { ends, source: switch.source, at: neighbour.at.clone() })?;
                 if let Laid::Known(cable) = laid {
@@ -107,8 +119,8 @@ impl<'s> Wires<'s> {
     }
 
     /// What to call an end of a cable.
-    pub fn end_name(&self, (node, interface): &(usize, String)) -> String {
-        format!("{} {interface}", self.nodes[*node].name)
+    pub fn end_name(&self, end: &WireEnd) -> String {
+        format!("{} {}", self.nodes[end.node].name, end.interface)
     }
 
     fn node(&mut self, name: &str) -> usize {
@@ -122,7 +134,7 @@ impl<'s> Wires<'s> {
     }
 
     fn lay(&mut self, wire: Wire<'s>) -> Result<Laid, Problems> {
-        if wire.ends[0].0 == wire.ends[1].0 {
+        if wire.ends[0].node == wire.ends[1].node {
             self.loopbacks += 1;
             return Ok(Laid::Loopback);
         }
@@ -158,12 +170,10 @@ impl<'s> Wires<'s> {
             let name = &self.nodes[node].name;
             switches.iter().any(|switch| switch.is_called(name))
         };
-        let cables = self.cables.iter().enumerate();
-        let halves = cables.filter(|(number, cable)| {
-            !confirmed.contains(number) && cable.ends.iter().all(|(node, _)| has_config(*node))
+        let halves = self.cables.iter().enumerate().filter(|(number, cable)| {
+            !confirmed.contains(number) && cable.ends.iter().all(|end| has_config(end.node))
         });
-        let names = halves.map(|(_, cable)| self.end_name(&cable.ends[0]));
-        let names = Vec::from_iter(names);
+        let names = Vec::from_iter(halves.map(|(_, cable)| self.end_name(&cable.ends[0])));
         if !names.is_empty() {
             self.notes.push(format!(
                 "DEVICE_NEIGHBOR of one end only has {}: {}",
@@ -179,8 +189,8 @@ impl<'s> Wires<'s> {
                 .push(format!("{} from a node to itself left out", count(self.loopbacks, "cable")));
         }
         let mut is_cabled = vec![false; self.nodes.len()];
-        for (node, _) in self.cables.iter().flat_map(|cable| &cable.ends) {
-            is_cabled[*node] = true;
+        for end in self.cables.iter().flat_map(|cable| &cable.ends) {
+            is_cabled[end.node] = true;
         }
         let nodes = self.nodes.iter().zip(&is_cabled);
         let names = nodes.filter(|(_, is)| !**is).map(|(node, _)| node.name.clone());

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::json::Value;
 use super::quoted;
-use super::wiring::{Cabling, WiredLink, WiredNode, Wiring};
+use super::wiring::{Cabling, Endpoint, WiredLink, WiredNode, Wiring};
 use pauseless_text::problem::Problem;
 
 /// Whether `text` is meant to be a layer-1 topology.
@@ -33,40 +33,32 @@ pub fn parse(text: &str) -> Result<Wiring, Problem> {
     };
     let mut cabling = Cabling::new(text);
     for edge in edges.items("\"edges\"")? {
-        let [first, second] = read_edge(&edge)?;
-        for end in [&first, &second] {
-            cabling.mention(WiredNode { name: end.node.clone(), kind: None, at: end.at.clone() });
-        }
-        cabling.link_again(WiredLink {
-            ends: [(first.node, first.interface), (second.node, second.interface)],
-            at: edge.at(),
-        })?;
+        let ends = read_edge(&edge, &mut cabling)?;
+        cabling.link_again(WiredLink { ends, at: edge.at() })?;
     }
     Ok(cabling.finish())
 }
 
-struct End {
-    node: String,
-    interface: String,
-    at: Range<usize>,
-}
-
-fn read_edge(edge: &Value) -> Result<[End; 2], Problem> {
+fn read_edge(edge: &Value, cabling: &mut Cabling) -> Result<[Endpoint; 2], Problem> {
     let (mut first, mut second) = (None, None);
     for member in edge.members("an edge")? {
-        match member.name.as_ref() {
-            "node1" => first = Some(read_end(&member.value)?),
-            "node2" => second = Some(read_end(&member.value)?),
+        let end = match member.name.as_ref() {
+            "node1" => &mut first,
+            "node2" => &mut second,
             name => return Err(unknown(name, member.name_at, "\"node1\" and \"node2\"")),
-        }
+        };
+        *end = Some((read_end(&member.value)?, member.value.at()));
     }
-    match (first, second) {
-        (Some(first), Some(second)) => Ok([first, second]),
-        _ => Err(Problem::new(edge.at(), "an edge with one end").expected("node1 and node2")),
-    }
+    let ends = first.zip(second).map(|(first, second)| [first, second]).ok_or_else(|| {
+        Problem::new(edge.at(), "an edge with one end").expected("node1 and node2")
+    })?;
+    Ok(ends.map(|(end, at)| {
+        cabling.mention(WiredNode { name: end.node.clone(), kind: None, at });
+        end
+    }))
 }
 
-fn read_end(end: &Value) -> Result<End, Problem> {
+fn read_end(end: &Value) -> Result<Endpoint, Problem> {
     let expected = "\"hostname\" and \"interfaceName\"";
     let (mut node, mut interface) = (None, None);
     for member in end.members("an end of an edge")? {
@@ -84,7 +76,7 @@ fn read_end(end: &Value) -> Result<End, Problem> {
         *place = Some(text.into_owned());
     }
     match (node, interface) {
-        (Some(node), Some(interface)) => Ok(End { node, interface, at: end.at() }),
+        (Some(node), Some(interface)) => Ok(Endpoint { node, interface }),
         _ => {
             let problem = Problem::new(end.at(), "an end without its node or interface");
             Err(problem.expected(expected))
@@ -107,7 +99,10 @@ mod tests {
         let wiring = parse(&text).unwrap();
         // 40 edges, each cable from both ends.
         assert_eq!((wiring.nodes.len(), wiring.links.len()), (15, 20));
-        let end = |node: &str, interface: &str| (node.to_string(), interface.to_string());
+        let end = |node: &str, interface: &str| Endpoint {
+            node: node.to_string(),
+            interface: interface.to_string(),
+        };
         let first =
             [end("as1border1", "GigabitEthernet0/0"), end("as1core1", "GigabitEthernet1/0")];
         assert_eq!(wiring.links[0].ends, first);

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::quoted;
-use super::wiring::{Cabling, WiredLink, WiredNode, Wiring};
+use super::wiring::{Cabling, Endpoint, WiredLink, WiredNode, Wiring};
 use super::yaml::{Document, Value};
 use pauseless_text::problem::Problem;
 
@@ -122,11 +122,11 @@ fn read_link(cabling: &mut Cabling, link: &Value) -> Result<(), Problem> {
         return Err(Problem::new(at, message).expected("two"));
     };
     let ends = [read_endpoint(first)?, read_endpoint(second)?];
-    let outside = ends.iter().find(|end| !cabling.knows(&end.node));
-    if let Some(end) = outside {
+    let outside = ends.iter().zip([first, second]).find(|(end, _)| !cabling.knows(&end.node));
+    if let Some((end, value)) = outside {
         if !OUTSIDE.contains(&end.node.as_str()) {
             let message = format!("node {} is not in topology.nodes", quoted(&end.node));
-            let problem = Problem::new(end.at.clone(), message).expected("one of the nodes");
+            let problem = Problem::new(value.at(), message).expected("one of the nodes");
             return Err(problem.help("add the node, or correct its name"));
         }
         cabling.skip(format!("a link to {}", end.node), at);
@@ -134,7 +134,6 @@ fn read_link(cabling: &mut Cabling, link: &Value) -> Result<(), Problem> {
     }
     // An item of a list has no brackets of its own: its endpoints show it best.
     let at = first.at().start..second.at().end.max(first.at().end);
-    let ends = ends.map(|end| (end.node, end.interface));
     cabling.link(WiredLink { ends, at })
 }
 
@@ -146,12 +145,6 @@ fn require_endpoints<'d>(link: &Value<'d>) -> Result<Vec<Value<'d>>, Problem> {
             Err(problem.expected("endpoints: [\"node:interface\", \"node:interface\"]"))
         }
     }
-}
-
-struct Endpoint {
-    node: String,
-    interface: String,
-    at: Range<usize>,
 }
 
 fn read_endpoint(value: &Value) -> Result<Endpoint, Problem> {
@@ -175,12 +168,11 @@ fn read_endpoint(value: &Value) -> Result<Endpoint, Problem> {
     if node.is_empty() || interface.is_empty() || interface.contains(':') {
         return Err(bad_endpoint(&format!("{node}:{interface}"), at));
     }
-    Ok(Endpoint { node: node.to_string(), interface: interface.to_string(), at })
+    Ok(Endpoint { node: node.to_string(), interface: interface.to_string() })
 }
 
 fn bad_endpoint(text: &str, at: Range<usize>) -> Problem {
-    let message = format!("{} is not an endpoint", quoted(text));
-    Problem::new(at, message).expected("\"node:interface\"")
+    Problem::new(at, format!("{} is not an endpoint", quoted(text))).expected("\"node:interface\"")
 }
 
 /// Types of link in the extended form, and names of nodes in the brief form, that end outside.
@@ -193,7 +185,7 @@ mod tests {
     use std::fmt::Write;
 
     fn ends(wiring: &Wiring) -> Vec<String> {
-        let show = |(node, interface): &(String, String)| format!("{node}:{interface}");
+        let show = |end: &Endpoint| format!("{}:{}", end.node, end.interface);
         let links = wiring.links.iter();
         links.map(|link| format!("{} {}", show(&link.ends[0]), show(&link.ends[1]))).collect()
     }

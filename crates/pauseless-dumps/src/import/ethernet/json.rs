@@ -8,10 +8,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -52,10 +51,10 @@ impl<'t> Value<'t> {
         if !self.is_object() {
             return Err(self.mistyped(what, "an object {..}"));
         }
-        let level: Level<'t, (&RawValue, &RawValue)> = self.parse()?;
-        let mut members: Vec<Member> = Vec::with_capacity(level.0.len());
-        let mut seen = HashSet::with_capacity(level.0.len());
-        for (name, value) in level.0 {
+        let Object(entries) = self.parse()?;
+        let mut members: Vec<Member> = Vec::with_capacity(entries.len());
+        let mut seen = HashSet::with_capacity(entries.len());
+        for (name, value) in entries {
             let name = Value::of(self.text, name);
             let member = Member {
                 name: name.string(what)?,
@@ -77,9 +76,8 @@ impl<'t> Value<'t> {
         if !self.slice().starts_with('[') {
             return Err(self.mistyped(what, "an array [..]"));
         }
-        let level: Level<'t, &RawValue> = self.parse()?;
-        let items = level.0.into_iter();
-        Ok(items.map(|raw| Value::of(self.text, raw)).collect())
+        let items: Vec<&RawValue> = self.parse()?;
+        Ok(items.into_iter().map(|raw| Value::of(self.text, raw)).collect())
     }
 
     pub fn string(&self, what: &str) -> Result<Cow<'t, str>, Problem> {
@@ -119,10 +117,8 @@ impl<'t> Value<'t> {
 
     /// Only what skipping over a value does not check can fail here, such as half a surrogate.
     fn parse<T: Deserialize<'t>>(&self) -> Result<T, Problem> {
-        serde_json::from_str(self.slice()).map_err(|error| {
-            let message = format!("not JSON: {}", reason(&error));
-            Problem::new(self.at(), message)
-        })
+        serde_json::from_str(self.slice())
+            .map_err(|error| Problem::new(self.at(), format!("not JSON: {}", reason(&error))))
     }
 
     fn mistyped(&self, what: &str, expected: &str) -> Problem {
@@ -134,30 +130,23 @@ impl<'t> Value<'t> {
             Some(b'n') => "null",
             _ => "a number",
         };
-        let message = format!("{what} is {found}");
-        Problem::new(self.at(), message).expected(expected)
+        Problem::new(self.at(), format!("{what} is {found}")).expected(expected)
     }
 }
 
-/// The parts of an object or an array, unparsed.
-struct Level<'t, T>(Vec<T>, PhantomData<&'t ()>);
+/// The names and values of an object, unparsed and in order: two may have the same name.
+struct Object<'t>(Vec<(&'t RawValue, &'t RawValue)>);
 
-struct LevelVisitor<'t, T>(PhantomData<(&'t (), T)>);
-
-impl<'t> Deserialize<'t> for Level<'t, (&'t RawValue, &'t RawValue)> {
+impl<'t> Deserialize<'t> for Object<'t> {
     fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(LevelVisitor::<(&RawValue, &RawValue)>(PhantomData))
+        deserializer.deserialize_map(ObjectVisitor)
     }
 }
 
-impl<'t> Deserialize<'t> for Level<'t, &'t RawValue> {
-    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(LevelVisitor::<&RawValue>(PhantomData))
-    }
-}
+struct ObjectVisitor;
 
-impl<'t> Visitor<'t> for LevelVisitor<'t, (&'t RawValue, &'t RawValue)> {
-    type Value = Level<'t, (&'t RawValue, &'t RawValue)>;
+impl<'t> Visitor<'t> for ObjectVisitor {
+    type Value = Object<'t>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("an object")
@@ -168,23 +157,7 @@ impl<'t> Visitor<'t> for LevelVisitor<'t, (&'t RawValue, &'t RawValue)> {
         while let Some(entry) = map.next_entry()? {
             entries.push(entry);
         }
-        Ok(Level(entries, PhantomData))
-    }
-}
-
-impl<'t> Visitor<'t> for LevelVisitor<'t, &'t RawValue> {
-    type Value = Level<'t, &'t RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'t>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = sequence.next_element()? {
-            items.push(item);
-        }
-        Ok(Level(items, PhantomData))
+        Ok(Object(entries))
     }
 }
 

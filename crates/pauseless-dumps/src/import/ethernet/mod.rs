@@ -18,7 +18,7 @@ mod yaml;
 
 use pauseless_text::problem::Problem;
 
-/// What a text is.
+/// The formats of Ethernet files that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A containerlab topology, for [`containerlab::parse`].

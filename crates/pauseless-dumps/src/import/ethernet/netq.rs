@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::json::{Member, Value};
 use super::quoted;
-use super::wiring::{Cabling, WiredLink, WiredNode, Wiring};
+use super::wiring::{Cabling, Endpoint, WiredLink, WiredNode, Wiring};
 use pauseless_text::problem::Problem;
 
 /// Whether `text` is meant to be a topology graph of NetQ.
@@ -48,7 +48,7 @@ pub fn parse(text: &str) -> Result<Wiring, Problem> {
 
 struct Graph<'t> {
     cabling: Cabling<'t>,
-    /// From id to name.
+    /// The name of each device, by its id.
     names: HashMap<String, String>,
 }
 
@@ -78,12 +78,12 @@ impl Graph<'_> {
         self.cabling.link(WiredLink { ends, at: link.at() })
     }
 
-    fn end(&self, end: &Value) -> Result<(String, String), Problem> {
+    fn end(&self, end: &Value) -> Result<Endpoint, Problem> {
         let members = end.members("an interface")?;
         let id = require(end, &members, "node")?;
         let interface = require(end, &members, "interface")?;
         match self.names.get(&id) {
-            Some(name) => Ok((name.clone(), interface)),
+            Some(name) => Ok(Endpoint { node: name.clone(), interface }),
             None => {
                 let message = format!("no device has the id {}", quoted(&id));
                 Err(Problem::new(end.at(), message).expected("an id in \"compounded_nodes\""))
@@ -127,10 +127,12 @@ mod tests {
     fn the_graph_of_a_small_fabric() {
         let wiring = parse(&sample("topograph-netq-topologyGraph.json")).unwrap();
         assert_eq!((wiring.nodes.len(), wiring.links.len()), (11, 79));
-        let switches = wiring.nodes.iter();
-        let switches = switches.filter(|node| node.kind.as_deref() == Some("switch"));
+        let switches = wiring.nodes.iter().filter(|node| node.kind.as_deref() == Some("switch"));
         assert_eq!(switches.count(), 3);
-        let end = |node: &str, interface: &str| (node.to_string(), interface.to_string());
+        let end = |node: &str, interface: &str| Endpoint {
+            node: node.to_string(),
+            interface: interface.to_string(),
+        };
         let first = [end("net-unit-l2", "swp17s0"), end("dgx-05", "ens4f0np0")];
         assert_eq!(wiring.links[0].ends, first);
     }

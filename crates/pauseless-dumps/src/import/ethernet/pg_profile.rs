@@ -24,7 +24,7 @@ pub struct PgProfile {
     pub threshold: i64,
     /// How far below its threshold the group must drain; not every vendor has it.
     pub xon_offset: Option<u64>,
-    /// The row.
+    /// The place of the row in the text.
     pub at: Range<usize>,
 }
 
@@ -38,8 +38,7 @@ impl PgProfile {
 
 /// The row for a port; SONiC looks for exactly this speed and length, and so does this.
 pub fn lookup(profiles: &[PgProfile], speed_mbps: u32, cable_m: u32) -> Option<&PgProfile> {
-    let mut profiles = profiles.iter();
-    profiles.find(|profile| (profile.speed_mbps, profile.cable_m) == (speed_mbps, cable_m))
+    profiles.iter().find(|profile| (profile.speed_mbps, profile.cable_m) == (speed_mbps, cable_m))
 }
 
 /// Whether `text` is meant to be such a table: its first row starts with a speed and a length.
@@ -54,7 +53,7 @@ pub fn looks_like(text: &str) -> bool {
     speed && cable.is_some_and(is_number)
 }
 
-/// Reads the table.
+/// Reads the table of profiles.
 pub fn parse(text: &str) -> Result<Vec<PgProfile>, Problem> {
     within(text, SIZE_MAX, "a table of profiles")?;
     let mut profiles: Vec<PgProfile> = Vec::new();
@@ -139,8 +138,7 @@ impl<'t> Row<'t> {
 
     fn metres(&self) -> Result<u32, Problem> {
         let word = self.words[1];
-        let metres = word.text.strip_suffix('m');
-        let metres = metres.and_then(|digits| digits.parse().ok());
+        let metres = word.text.strip_suffix('m').and_then(|digits| digits.parse().ok());
         metres.ok_or_else(|| {
             let message = format!("{} is not a length of cable", quoted(word.text));
             word.problem(message).expected("metres, such as 40m")

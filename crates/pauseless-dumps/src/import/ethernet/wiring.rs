@@ -22,29 +22,44 @@ pub struct Wiring {
 /// A switch or a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WiredNode {
-    /// Its name, unique in the file.
+    /// The name of the node, unique in the file.
     pub name: String,
     /// What it is, in the words of the file.
     pub kind: Option<String>,
-    /// Where it is first named.
+    /// The place at which the node is first named.
     pub at: Range<usize>,
 }
 
-/// A cable.
+/// A cable between two interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WiredLink {
-    /// Name of the node and name of its interface, for both ends.
-    pub ends: [(String, String); 2],
-    /// Where it is described.
+    /// The two interfaces that the cable joins.
+    pub ends: [Endpoint; 2],
+    /// The place at which the cable is described.
     pub at: Range<usize>,
+}
+
+/// An interface of a node, as a cable ends there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoint {
+    /// The name of the node.
+    pub node: String,
+    /// The name of the interface, in the words of the file.
+    pub interface: String,
+}
+
+impl Endpoint {
+    fn quoted(&self) -> String {
+        quoted(&format!("{}:{}", self.node, self.interface))
+    }
 }
 
 /// Something that was left out, so that nobody takes it for read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// What it is.
+    /// A description of what was left out.
     pub what: String,
-    /// Where it is.
+    /// The place of it in the text.
     pub at: Range<usize>,
 }
 
@@ -52,10 +67,10 @@ pub struct Skipped {
 pub(super) struct Cabling<'t> {
     text: &'t str,
     wiring: Wiring,
-    /// Where each node was first named.
+    /// The place at which each node was first named.
     known: HashMap<String, usize>,
     /// The link that has the interface.
-    used: HashMap<(String, String), usize>,
+    used: HashMap<Endpoint, usize>,
 }
 
 impl<'t> Cabling<'t> {
@@ -98,7 +113,7 @@ impl<'t> Cabling<'t> {
     /// A cable that the file lists once.
     pub fn link(&mut self, link: WiredLink) -> Result<(), Problem> {
         if link.ends[0] == link.ends[1] {
-            let message = format!("{} is cabled to itself", interface(&link.ends[0]));
+            let message = format!("{} is cabled to itself", link.ends[0].quoted());
             return Err(Problem::new(link.at, message).expected("two interfaces"));
         }
         for end in &link.ends {
@@ -127,16 +142,12 @@ impl<'t> Cabling<'t> {
         self.wiring
     }
 
-    fn taken(&self, end: &(String, String), by: usize, at: Range<usize>) -> Problem {
+    fn taken(&self, end: &Endpoint, by: usize, at: Range<usize>) -> Problem {
         let other = &self.wiring.links[by];
         let line = line_number(self.text, other.at.start);
         let peer = &other.ends[usize::from(other.ends[0] == *end)];
-        let (end, peer) = (interface(end), interface(peer));
+        let (end, peer) = (end.quoted(), peer.quoted());
         let message = format!("{end} is cabled twice, on line {line} to {peer}");
         Problem::new(at, message).expected("one cable per interface")
     }
-}
-
-fn interface((node, name): &(String, String)) -> String {
-    quoted(&format!("{node}:{name}"))
 }

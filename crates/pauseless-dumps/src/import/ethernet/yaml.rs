@@ -53,8 +53,7 @@ impl Document {
             let (event, span) = event.map_err(|error| {
                 let start = builder.places.byte(text, *error.marker());
                 let start = start.min(text.trim_end().len().saturating_sub(1));
-                let message = format!("not YAML: {}", error.info());
-                Problem::new(start..start + 1, message)
+                Problem::new(start..start + 1, format!("not YAML: {}", error.info()))
             })?;
             builder.event(event, span)?;
         }
@@ -311,8 +310,7 @@ impl Places {
         let Some(near) = self.bytes.get(index / STRIDE) else {
             return text.len();
         };
-        let rest = text[*near..].char_indices().nth(index % STRIDE);
-        rest.map_or(text.len(), |(byte, _)| near + byte)
+        text[*near..].char_indices().nth(index % STRIDE).map_or(text.len(), |(byte, _)| near + byte)
     }
 }
 
@@ -320,6 +318,6 @@ impl Places {
 const SIZE_MAX: usize = 8 << 20;
 /// Containerlab needs six levels; groups of settings below a node may need a few more.
 const DEPTH_MAX: usize = 64;
-/// More entries than a file of the largest size has, a few times over.
+/// The most entries that lookups may pass: a few times more than a file of the largest size has.
 const WORK_MAX: usize = 20_000_000;
 const STRIDE: usize = 64;

@@ -8,7 +8,7 @@ use super::rate::LinkRate;
 use pauseless_text::lex::{line_number, nothing, quoted};
 use pauseless_text::problem::Problem;
 
-/// What is cabled to what.
+/// The nodes of a subnet and the cables between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cabling {
     /// Switches and adapters, in the order in which the file names them first.
@@ -23,7 +23,7 @@ pub struct IbNode {
     /// GUID of the node. `ibnetdiscover -p` has only those of ports, so that there each port of
     /// an adapter is a node.
     pub guid: u64,
-    /// What it is.
+    /// Whether the node is a switch or an adapter.
     pub kind: NodeKind,
     /// Number of ports, without a switch's port 0. `ibnetdiscover -p` does not say: there it is
     /// the largest port number.
@@ -33,14 +33,14 @@ pub struct IbNode {
     pub description: String,
     /// Its local identifiers, by port; a switch has one on port 0.
     pub lids: Vec<PortLid>,
-    /// Where the file names it first.
+    /// The place at which the file names the node first.
     pub at: Range<usize>,
 }
 
-/// What a node is.
+/// Whether a node forwards packets or only ends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeKind {
-    /// Forwards by LID.
+    /// A switch, which forwards by LID.
     Switch,
     /// A channel adapter; routers count as such, since packets within the subnet end there.
     Adapter,
@@ -67,14 +67,23 @@ pub struct PortLid {
     pub lmc: u8,
 }
 
-/// A cable.
+/// A port of a node, as a cable ends there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IbEnd {
+    /// The index of the node in [`Cabling::nodes`].
+    pub node: usize,
+    /// The number of the port, from 1; 0 is a switch itself.
+    pub port: u8,
+}
+
+/// A cable between two ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IbLink {
-    /// Both ends: index of the node and number of the port, from 1.
-    pub ends: [(usize, u8); 2],
+    /// The two ports that the cable joins.
+    pub ends: [IbEnd; 2],
     /// Lanes and speed, where the file has both.
     pub rate: Option<LinkRate>,
-    /// Where the file names it first.
+    /// The place at which the file names the cable first.
     pub at: Range<usize>,
 }
 
@@ -108,6 +117,13 @@ pub(super) struct NodeSeen<'t> {
     pub(super) at: Range<usize>,
 }
 
+/// A port of a node as one line shows it.
+pub(super) struct PortSeen<'t> {
+    pub(super) node: NodeSeen<'t>,
+    pub(super) lid: Option<u16>,
+    pub(super) port: u8,
+}
+
 /// Puts a [`Cabling`] together and refuses contradictions.
 pub(super) struct Builder<'t> {
     text: &'t str,
@@ -115,9 +131,9 @@ pub(super) struct Builder<'t> {
     links: Vec<IbLink>,
     by_guid: BTreeMap<u64, usize>,
     /// The cable at each end that has one.
-    by_end: BTreeMap<(usize, u8), usize>,
+    by_end: BTreeMap<IbEnd, usize>,
     /// Where each LID was named first, in the order of `nodes` and their `lids`.
-    lid_places: BTreeMap<(usize, u8), Range<usize>>,
+    lid_places: BTreeMap<IbEnd, Range<usize>>,
 }
 
 impl<'t> Builder<'t> {
@@ -176,10 +192,21 @@ impl<'t> Builder<'t> {
         Err(Problem::new(seen.at, message).help(KEEP_NEWER))
     }
 
-    /// A port exists: for formats that do not say how many there are.
-    pub(super) fn grow(&mut self, node: usize, port: u8) {
-        let count = &mut self.nodes[node].port_count;
-        *count = (*count).max(u16::from(port));
+    /// The end of a cable at a port, with its node and its LID. A format that does not say how many
+    /// ports there are has as many as are seen.
+    pub(super) fn end(&mut self, seen: PortSeen<'_>) -> Result<IbEnd, Problem> {
+        let PortSeen { node: NodeSeen { kind, port_count, ref at, .. }, lid, port } = seen;
+        let at = at.clone();
+        let node = self.node(seen.node)?;
+        if port_count.is_none() {
+            let count = &mut self.nodes[node].port_count;
+            *count = (*count).max(u16::from(port));
+        }
+        if let Some(lid) = lid {
+            let port = if kind == NodeKind::Switch { 0 } else { port };
+            self.lid(node, PortLid { port, lid, lmc: 0 }, at)?;
+        }
+        Ok(IbEnd { node, port })
     }
 
     /// A port of a node has this LID, if none of its own has been seen, or no other.
@@ -197,18 +224,19 @@ impl<'t> Builder<'t> {
                 format!("a multiple of {size}, at most {}", u32::from(LID_MAX) + 1 - size);
             return Err(Problem::new(at, message).expected(expected));
         }
+        let end = IbEnd { node, port: lid.port };
         let Some(before) = self.lid_of(node, lid.port) else {
             self.nodes[node].lids.push(lid);
-            self.lid_places.insert((node, lid.port), at);
+            self.lid_places.insert(end, at);
             return Ok(());
         };
         if before == lid {
             return Ok(());
         }
-        let place = &self.lid_places[&(node, lid.port)];
+        let place = &self.lid_places[&end];
         let message = format!(
             "{} has LID {} and LMC {} here, but LID {} and LMC {} in line {}",
-            self.end_name((node, lid.port)),
+            self.end_name(end),
             lid.lid,
             lid.lmc,
             before.lid,
@@ -268,7 +296,8 @@ impl<'t> Builder<'t> {
         for (index, node) in self.nodes.iter_mut().enumerate() {
             node.lids.sort_unstable();
             let ports = node.lids.iter();
-            spans.extend(ports.map(|lid| (lid.lid, lid.lmc, (index, lid.port))));
+            spans
+                .extend(ports.map(|lid| (lid.lid, lid.lmc, IbEnd { node: index, port: lid.port })));
         }
         spans.sort_unstable();
         for pair in spans.windows(2) {
@@ -294,31 +323,30 @@ impl<'t> Builder<'t> {
     }
 
     /// How messages call a port.
-    pub(super) fn end_name(&self, (node, port): (usize, u8)) -> String {
-        let node = &self.nodes[node];
+    pub(super) fn end_name(&self, end: IbEnd) -> String {
+        let node = &self.nodes[end.node];
         let name = match node.description.as_str() {
             "" => String::new(),
             description => format!(" ({})", quoted(description)),
         };
-        match (node.kind, port) {
+        match (node.kind, end.port) {
             (NodeKind::Switch, 0) => format!("switch {:#018x}{name}", node.guid),
             (kind, port) => format!("port {port} of {kind} {:#018x}{name}", node.guid),
         }
     }
 
-    fn check_port(&self, end: (usize, u8), at: &Range<usize>) -> Result<(), Problem> {
-        let count = self.nodes[end.0].port_count;
-        if end.1 >= 1 && u16::from(end.1) <= count {
+    fn check_port(&self, end: IbEnd, at: &Range<usize>) -> Result<(), Problem> {
+        let (node, port) = (&self.nodes[end.node], end.port);
+        let count = node.port_count;
+        if port >= 1 && u16::from(port) <= count {
             return Ok(());
         }
-        let node = &self.nodes[end.0];
-        let message = format!("no cable fits port {} of {} {:#018x}", end.1, node.kind, node.guid);
+        let message = format!("no cable fits port {port} of {} {:#018x}", node.kind, node.guid);
         Err(Problem::new(at.clone(), message).expected(format!("a port from 1 to {count}")))
     }
 
     fn two_cables(&self, link: &IbLink, before: &IbLink) -> Problem {
-        let shared = link.ends.iter().position(|end| before.ends.contains(end));
-        let here = shared.unwrap_or(0);
+        let here = link.ends.iter().position(|end| before.ends.contains(end)).unwrap_or(0);
         let there = usize::from(before.ends[1] == link.ends[here]);
         let message = format!(
             "{} is cabled to {} here, but to {} in line {}",

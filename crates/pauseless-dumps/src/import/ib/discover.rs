@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::cabling::{
-    Builder, Cabling, IbLink, LMC_MAX, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+    Builder, Cabling, IbEnd, IbLink, LMC_MAX, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
 };
 use super::guid::bare_guid;
 use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
@@ -24,7 +24,7 @@ pub fn looks_like(text: &str) -> bool {
     })
 }
 
-/// Reads the cabling.
+/// Reads the cabling of a subnet.
 pub fn parse(text: &str) -> Result<Cabling, Problem> {
     let mut reader =
         Reader { builder: Builder::new(text), ports: Vec::new(), block: None, guid: None };
@@ -53,7 +53,7 @@ struct Reader<'t> {
 
 /// What a port line says.
 struct Port {
-    end: (usize, u8),
+    end: IbEnd,
     peer: u64,
     peer_kind: NodeKind,
     peer_port: u8,
@@ -99,8 +99,7 @@ impl<'t> Reader<'t> {
             self.guid = Some(number);
         }
         if line.eat("(") {
-            let port_guid = line.until(|byte| byte == b')');
-            port_guid.hex(u64::MAX, "a GUID")?;
+            line.until(|byte| byte == b')').hex(u64::MAX, "a GUID")?;
             line.expect(")")?;
         }
         line.expect_end()
@@ -145,7 +144,7 @@ impl<'t> Reader<'t> {
         let (_, peer) = node_name(line, peer_kind)?;
         let peer_port = bracketed_port(line)?;
         let mut seen = Port {
-            end: (node, port),
+            end: IbEnd { node, port },
             peer,
             peer_kind,
             peer_port,
@@ -203,8 +202,7 @@ fn bracketed_port(line: &mut Line<'_>) -> Result<u8, Problem> {
         line.word();
     }
     if line.eat("(") {
-        let guid = line.until(|byte| byte == b')');
-        guid.hex(u64::MAX, "a GUID")?;
+        line.until(|byte| byte == b')').hex(u64::MAX, "a GUID")?;
         line.expect(")")?;
     }
     Ok(port as u8)
@@ -326,7 +324,7 @@ fn connect(builder: &mut Builder<'_>, port: Port) -> Result<(), Problem> {
             let own = own.map_or("none".to_string(), |own| format!("LID {own}"));
             let message = format!(
                 "{} has LID {lid} here, but {own} in its own block",
-                builder.end_name((peer, lid_port)),
+                builder.end_name(IbEnd { node: peer, port: lid_port }),
             );
             return Err(Problem::new(port.at, message)
                 .expected("the same LID in both places")
@@ -334,7 +332,7 @@ fn connect(builder: &mut Builder<'_>, port: Port) -> Result<(), Problem> {
         }
     }
     builder.link(IbLink {
-        ends: [port.end, (peer, port.peer_port)],
+        ends: [port.end, IbEnd { node: peer, port: port.peer_port }],
         rate: port.rate,
         at: port.at,
     })?;

@@ -3,10 +3,8 @@
 //! The table has the GUIDs of ports, not of nodes, so that each port of an adapter is a node
 //! here. It has neither LMCs nor numbers of ports.
 
-use std::ops::Range;
-
 use super::cabling::{
-    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortSeen, assigned_lid,
 };
 use super::guid::guid;
 use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
@@ -24,7 +22,7 @@ pub fn looks_like(text: &str) -> bool {
     })
 }
 
-/// Reads the cabling.
+/// Reads the cabling of a subnet.
 pub fn parse(text: &str) -> Result<Cabling, Problem> {
     let mut builder = Builder::new(text);
     for mut line in Lines::new(text) {
@@ -40,17 +38,9 @@ pub fn parse(text: &str) -> Result<Cabling, Problem> {
     builder.finish()
 }
 
-struct Seen {
-    kind: NodeKind,
-    lid: Option<u16>,
-    port: u8,
-    guid: u64,
-    at: Range<usize>,
-}
-
 fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Problem> {
     let at = line.range();
-    let near = parse_end(line)?;
+    let mut near = parse_end(line)?;
     let rate = parse_rate(line)?;
     if !line.eat("-") {
         line.expect("'")?;
@@ -59,9 +49,10 @@ fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Probl
             return Err(problem.expected("a second quote").help("is the file cut off?"));
         };
         line.expect_end()?;
-        return add(builder, near, description.text).map(|_| ());
+        near.node.description = description.text;
+        return builder.end(near).map(|_| ());
     }
-    let far = parse_end(line)?;
+    let mut far = parse_end(line)?;
     line.expect("( '")?;
     let start = line.here();
     let Some(descriptions) = line.up_to_last("' )") else {
@@ -77,19 +68,22 @@ fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Probl
             .expected("`' - '` once, between the descriptions")
             .help("rename the node, or use ibnetdiscover without -p"));
     };
-    let ends = [add(builder, near, one)?, add(builder, far, other)?];
+    (near.node.description, far.node.description) = (one, other);
+    let ends = [builder.end(near)?, builder.end(far)?];
     builder.link(IbLink { ends, rate, at })?;
     Ok(())
 }
 
-fn parse_end(line: &mut Line<'_>) -> Result<Seen, Problem> {
+/// An end of a cable, without the description of its node, which stands further on.
+fn parse_end<'t>(line: &mut Line<'t>) -> Result<PortSeen<'t>, Problem> {
     let name = line.word();
     let kind = name.keyword(&KINDS, "is not a kind of node")?;
     let lid = line.word();
     let lid = assigned_lid(lid.decimal(u16::MAX.into(), "a LID")?, lid.at())?;
     let port = line.word().decimal(PORT_MAX.into(), "a port")? as u8;
     let guid = guid(line.word())?;
-    Ok(Seen { kind, lid, port, guid, at: name.start..line.here().start })
+    let at = name.start..line.here().start;
+    Ok(PortSeen { node: NodeSeen { guid, kind, port_count: None, description: "", at }, lid, port })
 }
 
 fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
@@ -97,8 +91,7 @@ fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
     let known_width = width_from_name(width.text);
     let known_speed = LaneSpeed::from_name(speed.text);
     let complain = |word: Word<'_>, what: &str, expected: &str| {
-        let message = format!("{} is not a {what}", quoted(word.text));
-        Err(word.problem(message).expected(expected))
+        Err(word.problem(format!("{} is not a {what}", quoted(word.text))).expected(expected))
     };
     if known_width.is_none() && !is_unknown(width.text) {
         return complain(width, "width of a link", WIDTHS);
@@ -106,27 +99,7 @@ fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
     if known_speed.is_none() && !is_unknown(speed.text) {
         return complain(speed, "speed of a link", SPEEDS);
     }
-    let rate = known_width.zip(known_speed);
-    Ok(rate.map(|(width, speed)| LinkRate { width, speed }))
-}
-
-fn add(builder: &mut Builder<'_>, seen: Seen, description: &str) -> Result<(usize, u8), Problem> {
-    let node = builder.node(NodeSeen {
-        guid: seen.guid,
-        kind: seen.kind,
-        port_count: None,
-        description,
-        at: seen.at.clone(),
-    })?;
-    builder.grow(node, seen.port);
-    let port = match seen.kind {
-        NodeKind::Switch => 0,
-        NodeKind::Adapter => seen.port,
-    };
-    if let Some(lid) = seen.lid {
-        builder.lid(node, PortLid { port, lid, lmc: 0 }, seen.at)?;
-    }
-    Ok((node, seen.port))
+    Ok(known_width.zip(known_speed).map(|(width, speed)| LinkRate { width, speed }))
 }
 
 const KINDS: [(&str, NodeKind); 3] =

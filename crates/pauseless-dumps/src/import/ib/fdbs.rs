@@ -22,8 +22,7 @@ pub fn parse(text: &str) -> Result<Vec<Lft>, Problem> {
     let sections = Sections { mark: "ucast_routes: Switch", starts: &HEADERS, read: read_part };
     let tables = sections.parse(text)?;
     let Some((last, others)) = tables.split_last() else {
-        let help = "opensm writes it as opensm.fdbs";
-        return Err(nothing("forwarding table", help));
+        return Err(nothing("forwarding table", "opensm writes it as opensm.fdbs"));
     };
     // All tables end with the largest LID of the subnet: a last one that ends earlier was cut.
     let longest = others.iter().map(|table| table.ports.len()).max();
@@ -115,7 +114,6 @@ struct Reader {
 }
 
 impl Reader {
-    /// Any line.
     fn line(&mut self, mut line: Line<'_>) -> Result<(), Problem> {
         let range = line.range();
         if line.is_done() || line.rest().starts_with('#') {
@@ -156,8 +154,7 @@ impl Reader {
         if words == ["LID", ":", "Port", ":", "Hops", ":", "Optimal"] {
             return line.expect_end();
         }
-        let problem = line.problem("not the title of a table");
-        Err(problem.expected("`LID    : Port : Hops : Optimal`"))
+        Err(line.problem("not the title of a table").expected("`LID    : Port : Hops : Optimal`"))
     }
 
     fn close(&mut self) -> Result<(), Problem> {

@@ -10,18 +10,19 @@ use std::thread;
 use memchr::memmem;
 
 use super::cabling::LID_MAX;
+use super::rows::{Keyed, without_repetition};
 use pauseless_text::lex::{Lines, line_number};
 use pauseless_text::problem::Problem;
 
 /// The forwarding table of one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lft {
-    /// The switch.
+    /// The GUID of the switch.
     pub guid: u64,
     /// The egress port for each LID, from LID 0; [`NO_PORT`] where there is none. LIDs beyond
     /// the end have none either.
     pub ports: Vec<u8>,
-    /// Its section: the header and all rows.
+    /// The place of its section: the header and all rows.
     pub at: Range<usize>,
 }
 
@@ -42,6 +43,33 @@ impl Lft {
         };
         let mut rows = lines.map(|mut line| (is_row(&mut line), line.range()));
         rows.find(|(found, _)| *found).map_or(header, |row| row.1)
+    }
+}
+
+impl Keyed for Lft {
+    type Key = u64;
+
+    fn key(&self) -> u64 {
+        self.guid
+    }
+
+    fn agrees(&self, other: &Self) -> bool {
+        first_difference(self, other).is_none()
+    }
+
+    fn contradiction(&self, before: &Self, text: &str) -> Problem {
+        let lid = first_difference(before, self).unwrap_or(0);
+        let port = |table: &Lft| port_name(table.port(lid).unwrap_or(NO_PORT));
+        let message = format!(
+            "LID {lid:#06x} of switch {:#018x} leads to {} here, but to {} in line {}",
+            self.guid,
+            port(self),
+            port(before),
+            line_number(text, before.row(text, lid).start),
+        );
+        Problem::new(self.row(text, lid), message)
+            .expected("one table per switch")
+            .help("two dumps in one file? keep the newer one")
     }
 }
 
@@ -176,22 +204,15 @@ impl Sections {
         without_repetition(text, tables)
     }
 
-    fn read_parts(
-        &self,
-        text: &str,
-        mut parts: Vec<Range<usize>>,
-    ) -> Vec<Result<Vec<Lft>, Problem>> {
+    fn read_parts(&self, text: &str, parts: Vec<Range<usize>>) -> Vec<Result<Vec<Lft>, Problem>> {
         let read = self.read;
-        let last = parts.pop().unwrap_or(0..0);
         thread::scope(|scope| {
             let spawn = |part| scope.spawn(move || read(text, part));
-            let others: Vec<_> = parts.into_iter().map(spawn).collect();
-            let last = read(text, last);
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
+            let threads = Vec::from_iter(parts.into_iter().map(spawn));
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
-            others.into_iter().map(join).chain([last]).collect()
+            threads.into_iter().map(join).collect()
         })
     }
 
@@ -241,48 +262,8 @@ fn is_line_start(bytes: &[u8], at: usize) -> bool {
     at == 0 || bytes[at - 1] == b'\n'
 }
 
-/// Tables without those that only say again what an earlier one said.
-fn without_repetition(text: &str, tables: Vec<Lft>) -> Result<Vec<Lft>, Problem> {
-    let mut order: Vec<usize> = (0..tables.len()).collect();
-    order.sort_unstable_by_key(|index| (tables[*index].guid, *index));
-    let mut repeats = vec![false; tables.len()];
-    let mut wrong: Option<[usize; 2]> = None;
-    for pair in order.windows(2) {
-        let [before, table] = [pair[0], pair[1]];
-        if tables[before].guid != tables[table].guid {
-            continue;
-        }
-        repeats[table] = true;
-        // Switches are visited by GUID, but the first place in the text is the one to show.
-        let is_first = wrong.is_none_or(|[_, earlier]| table < earlier);
-        if is_first && first_difference(&tables[before], &tables[table]).is_some() {
-            wrong = Some([before, table]);
-        }
-    }
-    if let Some(pair) = wrong {
-        return Err(contradiction(text, pair.map(|index| &tables[index])));
-    }
-    let all = tables.into_iter().zip(repeats);
-    Ok(all.filter(|(_, repeat)| !repeat).map(|(table, _)| table).collect())
-}
-
 fn first_difference(a: &Lft, b: &Lft) -> Option<u16> {
     (0..=LID_MAX).take(a.ports.len().max(b.ports.len())).find(|lid| a.port(*lid) != b.port(*lid))
-}
-
-fn contradiction(text: &str, [before, table]: [&Lft; 2]) -> Problem {
-    let lid = first_difference(before, table).unwrap_or(0);
-    let port = |table: &Lft| port_name(table.port(lid).unwrap_or(NO_PORT));
-    let message = format!(
-        "LID {lid:#06x} of switch {:#018x} leads to {} here, but to {} in line {}",
-        table.guid,
-        port(table),
-        port(before),
-        line_number(text, before.row(text, lid).start),
-    );
-    Problem::new(table.row(text, lid), message)
-        .expected("one table per switch")
-        .help("two dumps in one file? keep the newer one")
 }
 
 /// How many entries without a row the tables in a part of a text may have together: memory must

@@ -21,22 +21,22 @@ pub mod subnet_list;
 #[cfg(test)]
 mod tests;
 
-pub use cabling::{Cabling, IbLink, IbNode, LID_MAX, NodeKind, PORT_MAX, PortLid};
+pub use cabling::{Cabling, IbEnd, IbLink, IbNode, LID_MAX, NodeKind, PORT_MAX, PortLid};
 pub use lft::{Lft, NO_PORT};
 pub use path_sl::PathSl;
 pub use rate::{LaneSpeed, LinkRate};
-pub use sl2vl::{GuidOwner, SlToVl, SlVlRow};
+pub use sl2vl::{GuidOwner, SlVlRow};
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// `ibnetdiscover`: cabling.
+    /// The output of `ibnetdiscover`: cabling.
     Discover,
-    /// `ibnetdiscover -p`: cabling.
+    /// The output of `ibnetdiscover -p`: cabling.
     DiscoverTable,
     /// `opensm-subnet.lst`, ibdiagnet's `.lst`: cabling.
     SubnetList,
-    /// `.fdbs`: forwarding tables.
+    /// A file `.fdbs` of ibdiagnet: forwarding tables.
     Fdbs,
     /// `dump_lfts`, `ibroute` or `opensm-lfts.dump`: forwarding tables.
     LftDump,
@@ -61,6 +61,5 @@ pub fn recognise(text: &str) -> Option<Format> {
         (Format::IbdmchkSlToVl, sl2vl::ibdmchk::looks_like),
         (Format::PathSl, path_sl::looks_like),
     ];
-    let found = formats.iter().find(|(_, looks_like)| looks_like(text));
-    found.map(|(format, _)| *format)
+    formats.iter().find(|(_, looks_like)| looks_like(text)).map(|(format, _)| *format)
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::cabling::LID_MAX;
 use super::guid::guid;
-use super::rows::{Keyed, without_repetition};
-use pauseless_text::lex::{Line, Lines, expect_last_line_end, nothing};
+use super::rows::{self, Keyed, without_repetition};
+use pauseless_text::lex::{Line, Lines, expect_last_line_end, line_number, nothing};
 use pauseless_text::problem::Problem;
 
 /// The service level with which a node sends to a LID.
@@ -13,11 +13,11 @@ use pauseless_text::problem::Problem;
 pub struct PathSl {
     /// The source: a node, not a port.
     pub guid: u64,
-    /// The target.
+    /// The LID of the target.
     pub dlid: u16,
     /// The service level, 0 to 15.
     pub sl: u8,
-    /// Its line.
+    /// The place of its line.
     pub at: Range<usize>,
 }
 
@@ -32,16 +32,14 @@ impl Keyed for PathSl {
         self.sl == other.sl
     }
 
-    fn at(&self) -> Range<usize> {
-        self.at.clone()
-    }
-
-    fn name(&self) -> String {
-        format!("the path from {:#018x} to LID {}", self.guid, self.dlid)
-    }
-
-    fn value(&self) -> String {
-        format!("service level {}", self.sl)
+    fn contradiction(&self, before: &Self, text: &str) -> Problem {
+        let PathSl { guid, dlid, sl, .. } = self;
+        let (other, line) = (before.sl, line_number(text, before.at.start));
+        let message = format!(
+            "the path from {guid:#018x} to LID {dlid} has service level {sl} here, but service level \
+             {other} in line {line}"
+        );
+        Problem::new(self.at.clone(), message).help("two dumps in one file? keep one")
     }
 }
 
@@ -55,15 +53,9 @@ pub fn looks_like(text: &str) -> bool {
 /// Reads all rows, in the order of the file.
 pub fn parse(text: &str) -> Result<Vec<PathSl>, Problem> {
     expect_last_line_end(text)?;
-    let mut rows = Vec::new();
-    for mut line in Lines::new(text) {
-        if !line.is_done() && !line.rest().starts_with('#') {
-            rows.push(parse_row(&mut line)?);
-        }
-    }
+    let rows = rows::read(text, parse_row)?;
     if rows.is_empty() {
-        let help = "a row is `0x<source guid> <target lid> <service level>`";
-        return Err(nothing("path", help));
+        return Err(nothing("path", "a row is `0x<source guid> <target lid> <service level>`"));
     }
     without_repetition(text, rows)
 }
@@ -78,8 +70,7 @@ fn parse_row(line: &mut Line<'_>) -> Result<PathSl, Problem> {
         dlid.decimal(LID_MAX.into(), "a LID")?
     };
     if number == 0 {
-        let problem = dlid.problem("LID 0 is nobody's");
-        return Err(problem.expected("a LID from 1 to 49151"));
+        return Err(dlid.problem("LID 0 is nobody's").expected("a LID from 1 to 49151"));
     }
     let sl = line.word().decimal(15, "a service level")?;
     line.expect_end()?;

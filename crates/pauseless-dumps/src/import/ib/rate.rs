@@ -27,23 +27,23 @@ impl fmt::Display for LinkRate {
 /// Generations of InfiniBand, by the speed of one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LaneSpeed {
-    /// 2.5 Gb/s.
+    /// SDR: 2.5 Gb/s per lane.
     Sdr,
-    /// 5 Gb/s.
+    /// DDR: 5 Gb/s per lane.
     Ddr,
-    /// 10 Gb/s.
+    /// QDR: 10 Gb/s per lane.
     Qdr,
-    /// 10 Gb/s with the encoding of FDR.
+    /// FDR10: 10 Gb/s per lane with the encoding of FDR.
     Fdr10,
-    /// 14 Gb/s.
+    /// FDR: 14 Gb/s per lane.
     Fdr,
-    /// 25 Gb/s.
+    /// EDR: 25 Gb/s per lane.
     Edr,
-    /// 50 Gb/s.
+    /// HDR: 50 Gb/s per lane.
     Hdr,
-    /// 100 Gb/s.
+    /// NDR: 100 Gb/s per lane.
     Ndr,
-    /// 200 Gb/s.
+    /// XDR: 200 Gb/s per lane.
     Xdr,
 }
 

@@ -1,8 +1,7 @@
 //! Lists of rows that may repeat but not contradict each other.
 
-use std::ops::Range;
 
-use pauseless_text::lex::line_number;
+use pauseless_text::lex::{Line, Lines};
 use pauseless_text::problem::Problem;
 
 /// A row of a list.
@@ -15,13 +14,22 @@ pub(super) trait Keyed {
     /// Whether it says the same as another row with the same key.
     fn agrees(&self, other: &Self) -> bool;
 
-    fn at(&self) -> Range<usize>;
+    /// What to say if it does not agree with a row before it in `text`.
+    fn contradiction(&self, before: &Self, text: &str) -> Problem;
+}
 
-    /// How messages call the key.
-    fn name(&self) -> String;
-
-    /// How messages call the rest.
-    fn value(&self) -> String;
+/// The rows of a text in which every line is one, but for blank lines and comments.
+pub(super) fn read<R>(
+    text: &str,
+    row: impl Fn(&mut Line<'_>) -> Result<R, Problem>,
+) -> Result<Vec<R>, Problem> {
+    let mut rows = Vec::new();
+    for mut line in Lines::new(text) {
+        if !line.is_done() && !line.rest().starts_with('#') {
+            rows.push(row(&mut line)?);
+        }
+    }
+    Ok(rows)
 }
 
 /// Rows without those that say again what an earlier one said, in the same order.
@@ -40,21 +48,14 @@ pub(super) fn without_repetition<R: Keyed>(text: &str, rows: Vec<R>) -> Result<V
             continue;
         }
         repeats[row] = true;
+        // Rows are visited by their keys, but the first place in the text is the one to show.
         let is_first = wrong.is_none_or(|[_, earlier]| row < earlier);
         if is_first && !rows[row].agrees(&rows[before]) {
             wrong = Some([before, row]);
         }
     }
-    if let Some([before, row]) = wrong.map(|pair| pair.map(|index| &rows[index])) {
-        let message = format!(
-            "{} has {} here, but {} in line {}",
-            row.name(),
-            row.value(),
-            before.value(),
-            line_number(text, before.at().start),
-        );
-        return Err(Problem::new(row.at(), message).help("two dumps in one file? keep one"));
+    if let Some([before, row]) = wrong {
+        return Err(rows[row].contradiction(&rows[before], text));
     }
-    let all = rows.into_iter().zip(repeats);
-    Ok(all.filter(|(_, repeat)| !repeat).map(|(row, _)| row).collect())
+    Ok(rows.into_iter().zip(repeats).filter(|(_, repeat)| !repeat).map(|(row, _)| row).collect())
 }

@@ -5,16 +5,9 @@ use std::ops::Range;
 
 use super::cabling::PORT_MAX;
 use super::guid::guid;
-use super::rows::{Keyed, without_repetition};
-use pauseless_text::lex::{Line, Lines, nothing, quoted};
+use super::rows::{self, Keyed, without_repetition};
+use pauseless_text::lex::{Line, Lines, line_number, nothing, quoted};
 use pauseless_text::problem::Problem;
-
-/// The virtual lanes that packets are given, by switch or port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlToVl {
-    /// One row per ingress and egress, in the order of the file.
-    pub rows: Vec<SlVlRow>,
-}
 
 /// The virtual lanes for one way through a switch, or out of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +22,18 @@ pub struct SlVlRow {
     pub egress: u8,
     /// The virtual lane of each service level; 15 means that packets are dropped.
     pub vls: [u8; 16],
-    /// Its line.
+    /// The place of its line.
     pub at: Range<usize>,
 }
 
 /// What a GUID in a table is one of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuidOwner {
-    /// A switch.
+    /// The GUID of a switch.
     Switch,
-    /// A port of an adapter: opensm writes the GUID of the port, not of the adapter.
+    /// The GUID of a port of an adapter: opensm does not write that of the adapter.
     AdapterPort,
-    /// A node, and the file does not say of which kind.
+    /// The GUID of a node; the file does not say of which kind.
     Node,
 }
 
@@ -65,22 +58,21 @@ impl Keyed for SlVlRow {
         self.vls == other.vls && self.owner == other.owner
     }
 
-    fn at(&self) -> Range<usize> {
-        self.at.clone()
-    }
-
-    fn name(&self) -> String {
-        let (ingress, egress) = (self.ingress, self.egress);
-        format!("{} {:#018x} from port {ingress} to {egress}", self.owner, self.guid)
-    }
-
-    fn value(&self) -> String {
-        let vls = self.vls.map(|vl| vl.to_string());
-        format!("the lanes {}", vls.join(" "))
+    fn contradiction(&self, before: &Self, text: &str) -> Problem {
+        let SlVlRow { owner, guid, ingress, egress, .. } = self;
+        let lanes = |row: &Self| row.vls.map(|vl| vl.to_string()).join(" ");
+        let message = format!(
+            "{owner} {guid:#018x} from port {ingress} to {egress} has the lanes {} here, but the \
+             lanes {} in line {}",
+            lanes(self),
+            lanes(before),
+            line_number(text, before.at.start),
+        );
+        Problem::new(self.at.clone(), message).help("two dumps in one file? keep one")
     }
 }
 
-/// `opensm-sl2vl.dump`.
+/// Reads the file `opensm-sl2vl.dump`.
 pub mod opensm {
     use super::*;
 
@@ -94,19 +86,17 @@ pub mod opensm {
         })
     }
 
-    /// Reads all tables.
-    pub fn parse(text: &str) -> Result<SlToVl, Problem> {
+    /// Reads the tables of all switches and adapters, a row per ingress and egress, in their order.
+    pub fn parse(text: &str) -> Result<Vec<SlVlRow>, Problem> {
         let mut reader = Reader { rows: Vec::new(), section: None };
         for line in Lines::new(text) {
             reader.line(line)?;
         }
         reader.close()?;
         if reader.rows.is_empty() {
-            let help = "opensm writes it as opensm-sl2vl.dump";
-            return Err(nothing("row of a table", help));
+            return Err(nothing("row of a table", "opensm writes it as opensm-sl2vl.dump"));
         }
-        let rows = without_repetition(text, reader.rows)?;
-        Ok(SlToVl { rows })
+        without_repetition(text, reader.rows)
     }
 
     struct Reader {
@@ -210,28 +200,21 @@ pub mod ibdmchk {
     /// Whether the first line with anything on it is a row.
     pub fn looks_like(text: &str) -> bool {
         let mut lines = Lines::new(text).filter(|line| !line.rest().trim().is_empty());
-        let first = lines.find(|line| !line.rest().trim_start().starts_with('#'));
-        first.is_some_and(|line| {
+        lines.find(|line| !line.rest().trim_start().starts_with('#')).is_some_and(|line| {
             let words: Vec<&str> = line.rest().split_whitespace().take(12).collect();
             let is_byte = |word: &&str| word.starts_with("0x") && word.len() == 4;
             words.len() == 11 && words[0].starts_with("0x") && words[3..].iter().all(is_byte)
         })
     }
 
-    /// Reads all rows. Their GUIDs are of nodes; the file does not say of which kind.
-    pub fn parse(text: &str) -> Result<SlToVl, Problem> {
-        let mut rows = Vec::new();
-        for mut line in Lines::new(text) {
-            if !line.is_done() && !line.rest().starts_with('#') {
-                rows.push(parse_row(&mut line)?);
-            }
-        }
+    /// Reads all rows, in their order. Their GUIDs are of nodes; the file does not say of which kind.
+    pub fn parse(text: &str) -> Result<Vec<SlVlRow>, Problem> {
+        let rows = rows::read(text, parse_row)?;
         if rows.is_empty() {
             let help = "a row is `0x<guid> <ingress> <egress>` and eight bytes";
             return Err(nothing("row of a table", help));
         }
-        let rows = without_repetition(text, rows)?;
-        Ok(SlToVl { rows })
+        without_repetition(text, rows)
     }
 
     fn parse_row(line: &mut Line<'_>) -> Result<SlVlRow, Problem> {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::cabling::{
-    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortSeen, assigned_lid,
 };
 use super::guid::bare_guid;
 use super::rate::{LaneSpeed, LinkRate, WIDTHS, is_unknown, width_from_name};
@@ -20,7 +20,7 @@ pub fn looks_like(text: &str) -> bool {
         .is_some_and(|mut line| line.eat("{") && KINDS.iter().any(|(name, _)| line.eat(name)))
 }
 
-/// Reads the cabling.
+/// Reads the cabling of a subnet.
 pub fn parse(text: &str) -> Result<Cabling, Problem> {
     let mut builder = Builder::new(text);
     let mut both_ends: Vec<bool> = Vec::new();
@@ -40,28 +40,17 @@ pub fn parse(text: &str) -> Result<Cabling, Problem> {
         }
     }
     if builder.nodes().is_empty() {
-        let help = "opensm writes it as opensm-subnet.lst";
-        return Err(nothing("line for a cabled port", help));
+        return Err(nothing("line for a cabled port", "opensm writes it as opensm-subnet.lst"));
     }
     expect_both_ends(&builder, &both_ends)?;
     builder.finish()
 }
 
 struct Row<'t> {
-    ends: [Seen<'t>; 2],
+    ends: [PortSeen<'t>; 2],
     rate: Option<LinkRate>,
     has_speed: bool,
     is_up: bool,
-}
-
-struct Seen<'t> {
-    kind: NodeKind,
-    port_count: u16,
-    guid: u64,
-    description: &'t str,
-    lid: Option<u16>,
-    port: u8,
-    at: Range<usize>,
 }
 
 fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
@@ -86,11 +75,10 @@ fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
     })
 }
 
-fn parse_end<'t>(line: &mut Line<'t>) -> Result<Seen<'t>, Problem> {
+fn parse_end<'t>(line: &mut Line<'t>) -> Result<PortSeen<'t>, Problem> {
     line.expect("{")?;
     let start = line.here().start;
-    let name = line.word();
-    let kind = name.keyword(&KINDS, "is not a kind of node")?;
+    let kind = line.word().keyword(&KINDS, "is not a kind of node")?;
     let port_count = field(line, "Ports:")?.hex(PORT_MAX.into(), "a number of ports")?;
     field(line, "SystemGUID:")?.hex(u64::MAX, "a GUID")?;
     let guid = bare_guid(field(line, "NodeGUID:")?)?;
@@ -108,15 +96,14 @@ fn parse_end<'t>(line: &mut Line<'t>) -> Result<Seen<'t>, Problem> {
     let lid = assigned_lid(lid.hex(u16::MAX.into(), "a LID")?, lid.at())?;
     let port = field(line, "PN:")?.hex(PORT_MAX.into(), "a port")?;
     line.expect("}")?;
-    Ok(Seen {
-        kind,
-        port_count: port_count as u16,
+    let node = NodeSeen {
         guid,
+        kind,
+        port_count: Some(port_count as u16),
         description: description.text,
-        lid,
-        port: port as u8,
         at: start..line.here().start,
-    })
+    };
+    Ok(PortSeen { node, lid, port: port as u8 })
 }
 
 fn field<'t>(line: &mut Line<'t>, name: &str) -> Result<Word<'t>, Problem> {
@@ -140,8 +127,7 @@ fn parse_speed(word: Word<'_>) -> Result<Option<LaneSpeed>, Problem> {
     match LaneSpeed::from_gbps(word.text) {
         None if !unknown => {
             let message = format!("{} is not a speed of a lane", quoted(word.text));
-            let expected = "2.5, 5, 10, FDR10, 14, 25, 50, 100 or 200 Gb/s";
-            Err(word.problem(message).expected(expected))
+            Err(word.problem(message).expected("2.5, 5, 10, FDR10, 14, 25, 50, 100 or 200 Gb/s"))
         }
         speed => Ok(speed),
     }
@@ -154,24 +140,8 @@ fn add(
     row: Row<'_>,
     at: Range<usize>,
 ) -> Result<Option<(usize, bool)>, Problem> {
-    let mut ends = [(0, 0); 2];
-    for (end, seen) in ends.iter_mut().zip(row.ends) {
-        let node = builder.node(NodeSeen {
-            guid: seen.guid,
-            kind: seen.kind,
-            port_count: Some(seen.port_count),
-            description: seen.description,
-            at: seen.at.clone(),
-        })?;
-        let port = match seen.kind {
-            NodeKind::Switch => 0,
-            NodeKind::Adapter => seen.port,
-        };
-        if let Some(lid) = seen.lid {
-            builder.lid(node, PortLid { port, lid, lmc: 0 }, seen.at)?;
-        }
-        *end = (node, seen.port);
-    }
+    let [near, far] = row.ends;
+    let ends = [builder.end(near)?, builder.end(far)?];
     if !row.is_up {
         return Ok(None);
     }

@@ -13,12 +13,12 @@ use super::plan::{Case, Plan};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Problems, Scenario};
 
-/// Which of the runs are wanted.
+/// When the runs of a plan may end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// All.
+    /// All runs, to their end.
     End,
-    /// Only whether any deadlocks.
+    /// As soon as one run deadlocks.
     Deadlock,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct Bench<P> {
     pub plan: Plan,
     pub threads: NonZero<usize>,
     pub progress: P,
-    /// Runs so far.
+    /// The number of runs so far.
     pub done: usize,
-    /// Runs in all, as far as is known.
+    /// The number of all runs, as far as is known.
     pub total: usize,
 }
 
@@ -41,8 +41,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Bench<P> {
 
     /// Whether any case deadlocks; `None` when it was broken off.
     pub(super) fn any(&mut self, cases: &[Case]) -> Option<bool> {
-        let times = self.run(cases, Until::Deadlock)?;
-        Some(times.iter().any(Option::is_some))
+        Some(self.run(cases, Until::Deadlock)?.iter().any(Option::is_some))
     }
 
     fn run(&mut self, cases: &[Case], until: Until) -> Option<Vec<Option<Time>>> {
@@ -81,7 +80,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Bench<P> {
     }
 }
 
-/// What the threads share.
+/// What the threads that make the runs share.
 #[derive(Clone, Copy)]
 struct Queue<'q> {
     plan: &'q Plan,
@@ -97,7 +96,7 @@ impl Queue<'_> {
             let Some(case) = self.cases.get(index) else {
                 return;
             };
-            let scenario = parse(&self.plan.text(case)).expect("the first case was read, too");
+            let scenario = parse(&self.plan.text(case)).expect("the first case was valid");
             let run = Run::execute(scenario, |_| {
                 if self.is_over.load(Ordering::Relaxed) {
                     ControlFlow::Break(())

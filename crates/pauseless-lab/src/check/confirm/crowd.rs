@@ -23,10 +23,8 @@ impl Crowd<'_> {
     pub(super) fn flows(&self, is_good: impl Fn(&ClosingFlow) -> bool) -> Option<Vec<ClosingFlow>> {
         let mut flows: Vec<ClosingFlow> = Vec::new();
         for hop in 0..self.component.cycle.hops.len() {
-            let demands = self.demands(hop).into_iter();
-            let able = demands.filter_map(|demand| self.flow(hop, demand));
-            let able = able.filter(&is_good).take(CHOICES_MAX);
-            let best = able.min_by_key(|flow| {
+            let able = self.demands(hop).into_iter().filter_map(|demand| self.flow(hop, demand));
+            let best = able.filter(&is_good).take(CHOICES_MAX).min_by_key(|flow| {
                 let target = self.target(flow.group);
                 let is_source = flows.iter().any(|other| other.source == flow.source);
                 let is_target = flows.iter().any(|other| self.target(other.group) == target);
@@ -81,20 +79,21 @@ impl Crowd<'_> {
         let Demand { group, lane, source } = demand;
         let mut path = vec![(source, PortId(0))];
         path.extend(self.way(topology.ports(source)[0].peer, into.peer, group)?);
-        path.push((into.peer, into.peer_port));
+        let (mut node, mut port) = (into.peer, into.peer_port);
+        path.push((node, port));
         let mut count = 0;
-        while self.leads(path[path.len() - 1], group) && count < hops.len() {
+        while self.leads(node, port, group) && count < hops.len() {
             let hop = &hops[(hop + count) % hops.len()];
-            if !self.leads((hop.buffer.node, hop.egress), group) {
+            if !self.leads(hop.buffer.node, hop.egress, group) {
                 break;
             }
-            path.push((hop.buffer.node, hop.egress));
+            (node, port) = (hop.buffer.node, hop.egress);
+            path.push((node, port));
             count += 1;
         }
         if count == 0 {
             return None;
         }
-        let (node, port) = path[path.len() - 1];
         path.extend(self.rest(topology.port(node, port).peer, group)?);
         Some(ClosingFlow {
             source,
@@ -106,7 +105,7 @@ impl Crowd<'_> {
     }
 
     /// Whether the switch may send packets of `group` out of this port.
-    fn leads(&self, (node, port): (NodeId, PortId), group: GroupId) -> bool {
+    fn leads(&self, node: NodeId, port: PortId, group: GroupId) -> bool {
         let table = &self.fabric.routes.table;
         table.next_hops(node, group).contains(&port)
     }

@@ -163,7 +163,7 @@ impl Drawing<'_> {
                 .to_string());
         }
         let classes: BTreeSet<Class> = cycle.hops.iter().map(|hop| hop.buffer.class).collect();
-        let class = *classes.first().expect("a cycle has hops");
+        let class = *classes.first().expect("a cycle has at least one hop");
         if classes.len() > 1 {
             let names = classes.iter().map(|class| class.0.to_string());
             return Err(format!(
@@ -244,8 +244,7 @@ impl Drawing<'_> {
 
     /// The links that the flows pass, in order.
     fn links(&self) -> BTreeSet<LinkIndex> {
-        let flows = self.flows.iter();
-        let ports = flows.flat_map(|flow| &flow.path);
+        let ports = self.flows.iter().flat_map(|flow| &flow.path);
         let port = |(node, port): &_| self.fabric.topology.port(*node, *port).link;
         ports.map(port).collect()
     }
@@ -253,7 +252,7 @@ impl Drawing<'_> {
     fn slowest(&self) -> Rate {
         let hops = self.component.cycle.hops.iter();
         let rates = hops.map(|hop| self.fabric.topology.port(hop.buffer.node, hop.egress).rate);
-        rates.min().expect("a cycle has hops")
+        rates.min().expect("a cycle has at least one hop")
     }
 
     /// The buffer of every port.
@@ -306,10 +305,8 @@ impl Drawing<'_> {
 
     fn topology(&self, links: &BTreeSet<LinkIndex>) -> String {
         let topology = &self.fabric.topology;
-        let links = links.iter().map(|link| topology.links()[link.0 as usize]);
-        let links = Vec::from_iter(links);
-        let ends = links.iter().flat_map(|link| [link.a, link.b]);
-        let nodes: BTreeSet<NodeId> = ends.collect();
+        let links = Vec::from_iter(links.iter().map(|link| topology.links()[link.0 as usize]));
+        let nodes: BTreeSet<NodeId> = links.iter().flat_map(|link| [link.a, link.b]).collect();
         let mut text = "\n[topology]\nkind = \"custom\"\nnode = [\n".to_string();
         for node in nodes {
             let kind = if topology.is_host(node) { "host" } else { "switch" };
@@ -330,12 +327,11 @@ impl Drawing<'_> {
     }
 
     fn flows(&self, links: &BTreeSet<LinkIndex>) -> Vec<String> {
-        let flows = self.flows.iter();
-        let written = flows.map(|flow| {
+        let written = self.flows.iter().map(|flow| {
             let target = self.fabric.routes.groups.target(flow.group);
             // The last port leads to the target, which need not be written.
             let steps = &flow.path[..flow.path.len() - 1];
-            let steps = steps.iter().map(|step| self.step(*step, links));
+            let steps = steps.iter().map(|(node, port)| self.step(*node, *port, links));
             format!(
                 "source = \"{}\"\ntarget = \"{}\"\npath = [{}]\n",
                 self.name(flow.source),
@@ -347,7 +343,7 @@ impl Drawing<'_> {
     }
 
     /// The node behind a port, with the number of the link among those that are kept.
-    fn step(&self, (node, port): (NodeId, PortId), links: &BTreeSet<LinkIndex>) -> String {
+    fn step(&self, node: NodeId, port: PortId, links: &BTreeSet<LinkIndex>) -> String {
         let topology = &self.fabric.topology;
         let here = topology.port(node, port);
         let parallel = topology.ports_towards(node, here.peer);

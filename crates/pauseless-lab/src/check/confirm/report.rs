@@ -22,7 +22,7 @@ fn lines(simulated: &Simulated) -> String {
     let _ = writeln!(
         out,
         "  Simulated for {}, under {} with {} per port:",
-        quantity::time(Time::ZERO + simulated.duration),
+        quantity::span(simulated.duration),
         simulated.flow_control,
         quantity::bytes(simulated.buffer),
     );
@@ -88,7 +88,7 @@ fn exact(rate: Rate) -> String {
 }
 
 records! {
-    /// What came of a cycle.
+    /// The result of simulating a cycle of buffers.
     pub struct ConfirmationRecord(confirmation: &Confirmation) after {
         let (not_simulated, simulated) = match confirmation {
             Confirmation::NotSimulated { reason } => (Some(reason.clone()), None),
@@ -103,7 +103,7 @@ records! {
 
     /// What the simulations have found.
     pub struct SimulatedRecord(simulated: &Simulated) {
-        /// `pfc` or `cbfc`.
+        /// The flow control that was simulated: `pfc` or `cbfc`.
         flow_control: &'static str = simulated.flow_control;
         /// The buffer of every port.
         buffer_bytes: u64 = simulated.buffer.get();
@@ -119,9 +119,9 @@ records! {
 
     /// Flows that send all at once.
     pub struct AttemptRecord(attempt: &Attempt) {
-        /// `fewest` or `one-per-hop`.
+        /// The flows that sent: `fewest` or `one-per-hop`.
         flow_set: &'static str = attempt.flow_set.name();
-        /// How many flows.
+        /// How many flows there were.
         flow_count: usize = attempt.flow_count;
         /// One element per queueing discipline.
         disciplines: Vec<DisciplineRecord> =
@@ -130,15 +130,15 @@ records! {
 
     /// What came of the greedy flows under one queueing discipline.
     pub struct DisciplineRecord(outcome: &DisciplineOutcome) {
-        /// `output-queued`, ..
+        /// The queueing discipline of all switches, such as `output-queued`.
         discipline: &'static str = outcome.discipline.name();
         /// How many seeds were tried.
         seeds: usize = outcome.seeds;
         /// With how many of them it deadlocks.
         deadlocks: usize = outcome.deadlocks;
-        /// The earliest deadlock.
+        /// The time of the earliest deadlock; null if there was none.
         first_ps: Option<u64> = outcome.first.map(Time::as_ps);
-        /// The middle one of all deadlocks.
+        /// The time of the middle one of all deadlocks.
         median_ps: Option<u64> = outcome.median.map(Time::as_ps);
     }
 

@@ -31,7 +31,7 @@ objects! {
         properties: RunProperties,
     }
 
-    /// What checked.
+    /// The program that has checked.
     Tool { driver: Driver }
 
     /// A program with what it looks for.
@@ -56,7 +56,7 @@ objects! {
     /// How bad something is: `error`.
     Configuration { level: &'static str }
 
-    /// Plain text.
+    /// A message as plain text.
     Message { text: String }
 
     /// How a check went.
@@ -73,15 +73,15 @@ objects! {
 
     /// Something that was found.
     ReportingResult {
-        /// See [`Rule::id`].
+        /// The identifier of the rule; see [`Rule::id`].
         rule_id: &'static str,
         /// The position of the rule in [`Driver::rules`].
         rule_index: usize,
         level: &'static str,
         message: Message,
-        /// One per file.
+        /// One location per file that the finding is in.
         locations: Vec<Location>,
-        /// The cycle.
+        /// The cycle, hop by hop.
         code_flows: Vec<CodeFlow>,
         /// The flows that close it.
         related_locations: Vec<Location>,
@@ -108,7 +108,7 @@ objects! {
     /// A place in the fabric: a `buffer` by switch, port and class, or an `end node`.
     LogicalLocation { name: String, fully_qualified_name: String, kind: &'static str }
 
-    /// A cycle.
+    /// A cycle with its message.
     CodeFlow { message: Message, thread_flows: Vec<ThreadFlow> }
 
     /// The hops of a cycle, in order.

@@ -21,24 +21,24 @@ use pauseless_run::metrics::statistics::wilson;
 /// Which failures are tried, and how the fabric answers to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Which failures.
+    /// The failures that are tried.
     pub cases: Cases,
-    /// How routes change.
+    /// How routes change after a failure.
     pub reroute: Reroute,
-    /// What random failures are drawn from.
+    /// The seed that random failures are drawn from.
     pub seed: u64,
 }
 
-/// Which failures are tried.
+/// The failures that are tried, each a case of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cases {
     /// Every link between switches alone, and every switch alone.
     Singles,
     /// Random sets of links between switches.
     Random {
-        /// How many fail.
+        /// How many links of a set fail.
         amount: Amount,
-        /// How many sets.
+        /// How many sets are drawn.
         samples: u64,
     },
 }
@@ -46,16 +46,16 @@ pub enum Cases {
 /// How many links of a random set fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// Exactly so many.
+    /// Exactly this number of links.
     Count(usize),
-    /// Each with this probability, in millionths.
+    /// Each link with this probability, in millionths.
     Share(u32),
 }
 
-/// What came of a sweep.
+/// The result of a sweep over failures.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The plan.
+    /// The failures that were to be tried.
     pub plan: Plan,
     /// How many cases there are.
     pub case_count: usize,
@@ -111,7 +111,7 @@ pub fn describe(reroute: Reroute) -> &'static str {
 }
 
 impl Sweep {
-    /// Whether it came to its end.
+    /// Whether all cases were tried.
     pub fn is_complete(&self) -> bool {
         self.tried == self.case_count
     }
@@ -129,7 +129,7 @@ impl Sweep {
 pub struct Finding {
     /// The number of the case; of random sets, the sample.
     pub case: usize,
-    /// What fails.
+    /// The names of the links and switches that fail.
     pub failed: Vec<String>,
     /// How many buffers lie in cycles.
     pub buffers: usize,
@@ -235,7 +235,8 @@ impl<'f> Sets<'f> {
                 Failures::random_links(topology, ppm, draw)
             }
             Cases::Random { amount: Amount::Count(count), .. } => {
-                Failures::random_count(topology, count, draw).expect("the count was checked")
+                Failures::random_count(topology, count, draw)
+                    .expect("a count above the number of links was refused before")
             }
         }
     }
@@ -313,7 +314,10 @@ impl<'f> Trial<'f> {
             case: outcome.case,
             failed: name(self.fabric, failures),
             buffers: outcome.buffers,
-            component: components.into_iter().next().expect("it has a cycle"),
+            component: components
+                .into_iter()
+                .next()
+                .expect("a case that is reported has a cyclic component"),
             unrouted_pairs: unrouted_pairs(self.network(&routes), self.left_out),
         }
     }
@@ -330,10 +334,7 @@ fn name(fabric: &Fabric, failures: &Failures) -> Vec<String> {
         Some(switch) if failures.links().len() > 1 => {
             vec![format!("switch {}", topology.node(*switch).name)]
         }
-        _ => {
-            let links = failures.links().iter().map(|link| link_name(fabric, *link));
-            links.collect()
-        }
+        _ => failures.links().iter().map(|link| link_name(fabric, *link)).collect(),
     }
 }
 
@@ -354,5 +355,5 @@ fn link_name(fabric: &Fabric, link: LinkIndex) -> String {
     }
 }
 
-/// More than this nobody reads.
+/// The most findings that are kept.
 const WORST_MAX: usize = 12;

@@ -7,7 +7,7 @@ use pauseless_fabric::fabric::Fabric;
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint};
 
-/// The whole report.
+/// The whole report about a sweep, as text for people.
 pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
     let mut out = headline(fabric, sweep, paint);
     let _ = writeln!(out, "Tried: {}.", sweep.plan.describe());
@@ -45,7 +45,7 @@ pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
     out
 }
 
-/// The verdict alone.
+/// The first line of the report: the verdict.
 pub fn headline(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
     let name = &fabric.name;
     let tried = if sweep.is_complete() {

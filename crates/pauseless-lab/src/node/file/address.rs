@@ -57,8 +57,7 @@ impl Addresses {
             let host = topology.node_named(&name.value);
             let Some(host) = host.filter(|id| topology.is_host(*id)) else {
                 let message = format!("the scenario has no host {}", name.value);
-                let hosts = topology.hosts().iter();
-                let hosts = hosts.map(|id| topology.node(*id).name.as_str());
+                let hosts = topology.hosts().iter().map(|id| topology.node(*id).name.as_str());
                 let help = did_you_mean(&name.value, hosts);
                 sink.push(name.place.problem(message).help(help));
                 continue;

@@ -31,8 +31,7 @@ impl Ports {
     ) -> Option<Vec<At<String>>> {
         self.check(node, neighbours, sink);
         let find = |neighbour: &String| {
-            let mut entries = self.entries.iter();
-            let found = entries.find(|(name, _)| name.value == *neighbour);
+            let found = self.entries.iter().find(|(name, _)| name.value == *neighbour);
             if found.is_none() {
                 let message = format!("the port of {node} to {neighbour} has no interface");
                 let key = if neighbour.contains('#') {

@@ -16,11 +16,11 @@ use pauseless_text::{section, words};
 /// How frames travel, and by which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// What carries frames.
+    /// The mechanism that carries frames, such as a packet socket or AF_XDP.
     pub backend: Backend,
-    /// What control frames travel in.
+    /// The kind of frames that carry messages of flow control.
     pub envelope: Envelope,
-    /// How time passes.
+    /// The clock by which the node runs.
     pub pace: Pace,
     /// How far behind the clock a port may be and still catch up.
     pub slack: Span,
@@ -40,10 +40,10 @@ impl Default for Wire {
 section! {
     /// How frames travel, and by which clock.
     pub(crate) struct WireKeys for Wire = Wire::default(), {
-        /// What carries frames.
+        /// The mechanism that carries frames.
         backend: Carrier, get |wire: &Wire| Some(Carrier(wire.backend)),
             set |wire: &mut Wire, carrier: Carrier| wire.backend = carrier.0;
-        /// What control frames travel in.
+        /// The kind of frames that carry messages of flow control.
         envelope: Envelope;
         /// How time passes; `real`, `elastic` or `elastic:50us`.
         clock: ClockText, get |wire: &Wire| Some(ClockText(wire.pace)),
@@ -127,7 +127,7 @@ pub fn parse_clock(text: &str) -> Result<Pace, String> {
     }
 }
 
-/// The same clock as [`parse_clock`] reads it.
+/// The clock as [`parse_clock`] reads it.
 pub fn write_clock(pace: Pace) -> String {
     match pace {
         Pace::Real => "real".to_string(),

@@ -11,7 +11,6 @@ use super::Tau;
 
 /// What can be written as a JSON value and read again.
 pub(super) trait Json: Sized {
-    /// As a value.
     fn write(&self) -> Value;
 
     /// From a value; else what is wrong, after its place.
@@ -21,8 +20,7 @@ pub(super) trait Json: Sized {
 /// The member `key` of an object.
 pub(super) fn member<T: Json>(value: &Value, key: &str) -> Result<T, String> {
     // A member that is not there reads as null, which is right for those that may be none.
-    let found = T::read(value.get(key).unwrap_or(&Value::Null));
-    found.map_err(|wrong| placed(key, &wrong))
+    T::read(value.get(key).unwrap_or(&Value::Null)).map_err(|wrong| placed(key, &wrong))
 }
 
 /// `wrong` with one more step in front of its place.

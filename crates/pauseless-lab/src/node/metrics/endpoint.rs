@@ -46,7 +46,7 @@ impl Endpoint {
         Ok(Endpoint { address, shared })
     }
 
-    /// Where it listens.
+    /// The address at which the endpoint listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -98,8 +98,7 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
 fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let request = read_request(&mut stream)?;
-    let line = request.lines().next().unwrap_or_default();
-    let mut words = line.split(' ');
+    let mut words = request.lines().next().unwrap_or_default().split(' ');
     let (method, target) = (words.next(), words.next().unwrap_or_default());
     let path = target.split('?').next().unwrap_or_default();
     let (status, kind, body) = match (method, path) {

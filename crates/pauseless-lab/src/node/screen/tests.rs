@@ -4,6 +4,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::node::tests;
+use pauseless_core::unit::Time;
 
 fn settings(egress: &'static str) -> Vec<PortSetting> {
     let lane = LaneSetting { egress, mark: Some(Bytes::kb(150)) };

@@ -24,14 +24,13 @@ records! {
     pub struct MemoryUseRecord(part: MemoryUse) {
         /// The pool that all ports share.
         pool_bytes: u64 = part.pool.get();
-        /// All headroom together.
+        /// The headroom of all ports together.
         headroom_bytes: u64 = part.headroom.get();
-        /// Everything.
+        /// All parts of the memory together.
         total_bytes: u64 = part.total.get();
     }
 }
 
 pub(super) fn records(run: &Run) -> Vec<MemoryRecord> {
-    let memories = run.outcome.memories.iter();
-    memories.map(|it| MemoryRecord::new(run, it)).collect()
+    run.outcome.memories.iter().map(|it| MemoryRecord::new(run, it)).collect()
 }

@@ -12,7 +12,7 @@ records! {
     pub struct LossesRecord(losses: &Losses) {
         /// What did not fit where it arrived.
         overrun: LostRecord = LostRecord::new(losses.overrun);
-        /// What watchdogs dropped.
+        /// What the PFC watchdogs of switches dropped.
         watchdog: LostRecord = LostRecord::new(losses.watchdog);
         /// What was dropped to break a deadlock.
         drain: LostRecord = LostRecord::new(losses.drain);
@@ -26,13 +26,13 @@ records! {
     pub struct LostRecord(lost: Lost) {
         /// How many packets were lost.
         packets: u64 = lost.packets;
-        /// Frame bytes.
+        /// The bytes of these packets as frames.
         bytes: u64 = lost.bytes.get();
     }
 
     /// A deadlock and how it ended.
     pub struct EpisodeRecord(run: &Run, episode: &Episode) {
-        /// When it was found.
+        /// The time at which the deadlock was found.
         found_ps: u64 = episode.found.as_ps();
         /// When a queue of the cycle moved again, or was dropped; null if none ever did.
         broken_ps: Option<u64> = episode.broken.map(Time::as_ps);
@@ -40,12 +40,12 @@ records! {
         cycle: Vec<QueueName> = egress_names(run, &episode.cycle);
     }
 
-    /// A storm.
+    /// A pause storm that a watchdog has found.
     pub struct TripRecord(run: &Run, trip: &Trip) {
         /// The egress queue that was paused for too long.
         #[serde(flatten)]
         at: QueueName = egress_name(run, trip.queue);
-        /// When the detection time was over.
+        /// The time at which the detection time was over.
         time_ps: u64 = trip.time.as_ps();
         /// When no PAUSE had come for the restoration time; null if that never happened.
         restored_ps: Option<u64> = trip.restored.map(Time::as_ps);

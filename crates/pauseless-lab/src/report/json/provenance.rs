@@ -34,20 +34,19 @@ records! {
     /// All pauses that began at one place.
     pub struct TreeRecord(run: &Run, tree: &PauseTree) after {
         let names = |flows: &[FlowId]| {
-            let names = flows.iter().map(|flow| run.flow_name(*flow).to_string());
-            names.collect()
+            flows.iter().map(|flow| run.flow_name(*flow).to_string()).collect()
         };
         let hosts = hosts(run, tree);
     } {
         /// The first port to fill.
         root: QueueName = egress_name(run, tree.root);
-        /// When it caused the first pause.
+        /// The time at which it caused the first pause.
         first_ps: u64 = tree.first.as_ps();
-        /// When the last one was over.
+        /// The time at which the last pause was over.
         last_ps: u64 = tree.last.as_ps();
-        /// How many it caused.
+        /// How many pauses it caused.
         pauses: u64 = tree.pauses;
-        /// The longest chain.
+        /// The number of links in the longest chain of pauses.
         depth: u32 = tree.depth;
         /// The links that were stopped, in the order in which they were stopped first.
         links: Vec<LinkRecord> = tree.links.iter().map(|it| LinkRecord::new(run, it)).collect();
@@ -68,11 +67,11 @@ records! {
         because: Option<u32> = link.because;
         /// How many links there are from here to the root.
         depth: u32 = link.depth;
-        /// When it was stopped first.
+        /// The time at which the link was stopped first.
         first_ps: u64 = link.first.as_ps();
-        /// How often.
+        /// How often the link was stopped.
         pauses: u64 = link.pauses;
-        /// For how long in all.
+        /// How long the link was stopped in all.
         stopped_ps: u64 = link.span.as_ps();
     }
 
@@ -81,9 +80,9 @@ records! {
         let chain = chain(tree, link).into_iter();
         let ports = chain.map(|link| run.port_name(link.stopped.node, link.stopped.port));
     } {
-        /// Its name.
+        /// The name of the host.
         host: String = run.node_name(host).to_string();
-        /// When it was stopped first.
+        /// The time at which the host was stopped first.
         time_ps: u64 = link.first.as_ps();
         /// The ports that were stopped, from the root to the host.
         chain: Vec<String> = ports.collect();
@@ -97,15 +96,15 @@ records! {
         stopped: Vec<QueueName> = egress_names(run, &cycle.stopped);
     }
 
-    /// One pause.
+    /// A pause of one sender.
     pub struct PauseRecord(run: &Run, pause: &Pause) {
         /// The egress that was stopped.
         stopped: QueueName = egress_name(run, pause.stopped);
-        /// When the frame was sent.
+        /// The time at which the PAUSE frame was sent.
         time_ps: u64 = pause.time.as_ps();
         /// When the sender was told to go on; null if it was not.
         end_ps: Option<u64> = pause.end.map(Time::as_ps);
-        /// Why.
+        /// Why the sender was stopped.
         cause: CauseRecord = CauseRecord::new(run, pause.cause);
     }
 }

@@ -176,7 +176,7 @@ impl Trial<'_> {
         let source = &self.written.scenario;
         if let Some((path, text)) = &source.file {
             let file = path.display().to_string();
-            let read = parse_file(&file, "scenario", (text, &Overrides::default()));
+            let read = parse_file(&file, "scenario", text, &Overrides::default());
             let same = |it: &Problem| (&it.key, &it.message) == (&problem.key, &problem.message);
             if let Err(problems) = read
                 && problems.list().iter().any(same)
@@ -209,7 +209,7 @@ impl Reader<'_> {
     /// filter leaves out.
     pub fn read(&self, table: &Table) -> Result<Option<Lack>, Vec<Problem>> {
         let text = toml::to_string(table).expect("it was read from a file");
-        let read = parse_file(&self.file, "scenario", (&text, &Overrides::default()));
+        let read = parse_file(&self.file, "scenario", &text, &Overrides::default());
         let read = read.map(|scenario| self.asked.lack(&scenario));
         match read {
             Ok(lack) if lack.is_empty() => Ok(Some(lack)),

@@ -1,4 +1,4 @@
-//! `kind = "all-to-all"`.
+//! The traffic `kind = "all-to-all"`: every rank sends a part to every other.
 
 use super::{AnyKind, Collective, Pattern, Round, Rounds, Task, kind, part};
 use pauseless_text::declare::Variant;

@@ -1,4 +1,4 @@
-//! `kind = "ring-all-reduce"`.
+//! The traffic `kind = "ring-all-reduce"`: parts travel twice round a ring of ranks.
 
 use super::{AnyKind, Collective, Pattern, Round, Task, kind, part};
 use pauseless_text::declare::Variant;

@@ -1,4 +1,4 @@
-//! `kind = "tree-all-reduce"`.
+//! The traffic `kind = "tree-all-reduce"`: sums go up a tree of ranks and come down again.
 
 use super::{AnyKind, Collective, Pattern, Round, Task, kind, part};
 use pauseless_text::declare::Variant;

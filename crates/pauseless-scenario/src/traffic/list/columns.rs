@@ -11,13 +11,13 @@ use pauseless_text::lex::Word;
 pub struct Column {
     /// What the header calls it, but for the unit of its numbers.
     pub name: &'static str,
-    /// What it means, in one sentence.
+    /// A sentence that says what the column means.
     about: &'static str,
     /// What holds for a list or a row without it.
     default: &'static str,
     /// Whether every list has it, and every row says something there.
     pub is_required: bool,
-    /// What its words are.
+    /// The unit of its words, if they are numbers.
     pub numbers: Numbers,
     /// Puts a word into a row.
     pub fill: for<'t> fn(&mut Parser<'t>, &mut Row, Cell<'t>),
@@ -46,9 +46,7 @@ impl Column {
 pub enum Numbers {
     /// Texts, or plain numbers.
     None,
-    /// Amounts of bytes.
     Sizes,
-    /// Times.
     Times,
 }
 
@@ -232,8 +230,7 @@ impl Titled {
     /// What this column is called.
     pub fn title(self) -> String {
         let name = self.column.name;
-        let units = self.column.numbers.units();
-        match units.iter().find(|(_, unit)| *unit == self.unit) {
+        match self.column.numbers.units().iter().find(|(_, unit)| *unit == self.unit) {
             Some((suffix, _)) => format!("{name}_{suffix}"),
             None => name.to_string(),
         }
@@ -260,8 +257,7 @@ fn class(parser: &mut Parser<'_>, word: Word<'_>) -> Option<u8> {
     let class = class.filter(|class| *class < parser.class_count);
     if class.is_none() {
         let most = parser.class_count.saturating_sub(1);
-        let message = format!("class: {:?} is no class", word.text);
-        let problem = word.problem(message);
+        let problem = word.problem(format!("class: {:?} is no class", word.text));
         parser.report(problem.expected(format!("a whole number from 0 to {most}")));
     }
     class

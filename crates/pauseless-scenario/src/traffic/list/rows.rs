@@ -22,14 +22,13 @@ pub struct Rows {
     pub hosts: Vec<String>,
 }
 
-/// One flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The line, from 1.
     pub line: u32,
     /// Where the row begins and ends in the text.
     pub at: (u32, u32),
-    /// Places in [`Rows::hosts`].
+    /// The positions of source and target in [`Rows::hosts`].
     pub source: u32,
     pub target: u32,
     pub size: Option<Bytes>,
@@ -41,11 +40,11 @@ pub struct Row {
     pub delay: Span,
     /// The nodes of its path, with commas between them.
     pub path: Option<Box<str>>,
-    /// The same for what its source is told.
+    /// The path from target to source, for acknowledgements and notifications.
     pub return_path: Option<Box<str>>,
 }
 
-/// More problems than this nobody reads.
+/// The most problems that are reported.
 const PROBLEMS_MAX: usize = 50;
 
 impl Rows {
@@ -68,18 +67,15 @@ impl Rows {
             let column = titled.column;
             column.is_required || self.list.iter().any(column.is_needed)
         };
-        let all = COLUMNS.iter().map(Titled::exactly);
-        let columns = Vec::from_iter(all.filter(is_needed));
+        let columns = Vec::from_iter(COLUMNS.iter().map(Titled::exactly).filter(is_needed));
         let titles = Vec::from_iter(columns.iter().map(|titled| titled.title())).join(" ");
         let lines = self.list.iter().map(move |row| {
-            let cells = columns.iter().map(|titled| (titled.column.show)(self, row));
-            Vec::from_iter(cells).join(" ")
+            Vec::from_iter(columns.iter().map(|titled| (titled.column.show)(self, row))).join(" ")
         });
         std::iter::once(titles).chain(lines)
     }
 }
 
-/// Reads rows.
 pub struct Parser<'t> {
     /// Classes are below this.
     pub class_count: u8,
@@ -230,8 +226,7 @@ impl<'t> Parser<'t> {
             }
             Ok(_) => {
                 let problem = word.problem(format!("{title}: {} is out of range", word.text));
-                let range = format!("from {} to {}", low.exact(), high.exact());
-                self.report(problem.expected(range));
+                self.report(problem.expected(format!("from {} to {}", low.exact(), high.exact())));
                 return None;
             }
             Err(refused) => refused,

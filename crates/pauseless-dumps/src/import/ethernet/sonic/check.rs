@@ -35,8 +35,8 @@ pub(super) fn check(text: &str, config: &mut SwitchConfig) -> Result<(), Problem
 fn profiles_have_pools(config: &SwitchConfig) -> Result<(), Problem> {
     for (name, profile) in &config.profiles {
         let Some(pool) = config.pools.get(&profile.pool) else {
-            let of = ("BUFFER_PROFILE", name.as_str());
-            return Err(missing(of, ("BUFFER_POOL", &profile.pool), &profile.at));
+            let of = format!("BUFFER_PROFILE|{name}");
+            return Err(missing(of, "BUFFER_POOL", &profile.pool, &profile.at));
         };
         let (Some(size), Some(xoff)) = (profile.size, profile.xoff) else {
             continue;
@@ -66,8 +66,8 @@ fn groups_have_profiles(config: &SwitchConfig) -> Result<(), Problem> {
             if let GroupProfile::Named(name) = &group.profile
                 && !config.profiles.contains_key(name)
             {
-                let of = ("BUFFER_PG", port.as_str());
-                return Err(missing(of, ("BUFFER_PROFILE", name), &group.at));
+                let of = format!("BUFFER_PG|{port}");
+                return Err(missing(of, "BUFFER_PROFILE", name, &group.at));
             }
         }
     }
@@ -75,20 +75,20 @@ fn groups_have_profiles(config: &SwitchConfig) -> Result<(), Problem> {
 }
 
 fn maps_exist(config: &SwitchConfig) -> Result<(), Problem> {
-    let exist = |of: (&str, &str), maps: &BTreeMap<MapKind, String>, at: &Range<usize>| {
+    let exist = |of: String, maps: &BTreeMap<MapKind, String>, at: &Range<usize>| {
         for (kind, name) in maps {
             if !config.maps.contains_key(&(*kind, name.clone())) {
-                return Err(missing(of, (Table::Map(*kind).name(), name), at));
+                return Err(missing(of, Table::Map(*kind).name(), name, at));
             }
         }
         Ok(())
     };
     for (port, qos) in &config.port_qos {
-        exist(("PORT_QOS_MAP", port), &qos.maps, &qos.at)?;
+        exist(format!("PORT_QOS_MAP|{port}"), &qos.maps, &qos.at)?;
     }
     for (name, tunnel) in &config.tunnels {
-        exist(("TUNNEL", name), &tunnel.decap, &tunnel.at)?;
-        exist(("TUNNEL", name), &tunnel.encap, &tunnel.at)?;
+        exist(format!("TUNNEL|{name}"), &tunnel.decap, &tunnel.at)?;
+        exist(format!("TUNNEL|{name}"), &tunnel.encap, &tunnel.at)?;
     }
     Ok(())
 }
@@ -108,11 +108,11 @@ fn neighbours_are_cabled_once(config: &SwitchConfig) -> Result<(), Problem> {
     Ok(())
 }
 
-fn missing(of: (&str, &str), target: (&str, &str), at: &Range<usize>) -> Problem {
-    let message = format!("{} is not in {}", quoted(target.1), target.0);
-    let mut problem = Problem::new(at.clone(), message);
-    problem.key = format!("{}|{}", of.0, of.1);
-    problem.expected(format!("the name of an entry in {}", target.0))
+/// The problem that entry `of` refers to a `name` that `table` does not have.
+fn missing(of: String, table: &str, name: &str, at: &Range<usize>) -> Problem {
+    let mut problem = Problem::new(at.clone(), format!("{} is not in {table}", quoted(name)));
+    problem.key = of;
+    problem.expected(format!("the name of an entry in {table}"))
 }
 
 struct Checker<'c> {
@@ -121,31 +121,23 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
-    fn warn(&mut self, place: (&'static str, &str, &Range<usize>), message: String) {
-        let (table, key, at) = place;
-        self.warnings.push(Warning {
-            table,
-            key: key.to_string(),
-            line: 0,
-            at: at.clone(),
-            message,
-        });
+    fn warn(&mut self, table: &'static str, key: &str, at: &Range<usize>, message: String) {
+        let warning = Warning { table, key: key.to_string(), line: 0, at: at.clone(), message };
+        self.warnings.push(warning);
     }
 
     fn ports(&mut self) {
         let mut lanes: HashMap<u32, &str> = HashMap::new();
         for (name, port) in &self.config.ports {
-            let place = ("PORT", name.as_str(), &port.at);
             if port.speed_mbps.is_none() {
-                self.warn(place, "no speed: add \"speed\" in Mb/s".to_string());
+                self.warn("PORT", name, &port.at, "no speed: add \"speed\" in Mb/s".to_string());
             }
             let shared = port.lanes.iter().find_map(|lane| {
                 let other = *lanes.entry(*lane).or_insert(name);
                 (other != name).then_some((*lane, other))
             });
             if let Some((lane, other)) = shared {
-                let message = format!("lane {lane} is also one of {other}");
-                self.warn(place, message);
+                self.warn("PORT", name, &port.at, format!("lane {lane} is also one of {other}"));
             }
         }
     }
@@ -156,14 +148,12 @@ impl Checker<'_> {
         if config.ports.is_empty() {
             return;
         }
-        let cables = config.cables.iter();
-        let cables = cables.map(|(port, cable)| ("CABLE_LENGTH", port, &cable.at));
+        let cables = config.cables.iter().map(|(port, cable)| ("CABLE_LENGTH", port, &cable.at));
         let groups = config.groups.iter().filter_map(|(port, groups)| {
             let group = groups.first()?;
             Some(("BUFFER_PG", port, &group.at))
         });
-        let qos = config.port_qos.iter();
-        let qos = qos.filter(|(port, _)| *port != GLOBAL);
+        let qos = config.port_qos.iter().filter(|(port, _)| *port != GLOBAL);
         let qos = qos.map(|(port, qos)| ("PORT_QOS_MAP", port, &qos.at));
         let watchdogs = config.watchdogs.iter();
         let watchdogs = watchdogs.map(|(port, watchdog)| ("PFC_WD", port, &watchdog.at));
@@ -172,7 +162,7 @@ impl Checker<'_> {
         let all = cables.chain(groups).chain(qos);
         for (table, port, at) in all.chain(watchdogs).chain(neighbours) {
             if !config.ports.contains_key(port) {
-                self.warn((table, port, at), "no such port in PORT".to_string());
+                self.warn(table, port, at, "no such port in PORT".to_string());
             }
         }
     }
@@ -188,7 +178,7 @@ impl Checker<'_> {
                 _ => continue,
             };
             let message = format!("{field} in {}, whose mode is {mode}", profile.pool);
-            self.warn(("BUFFER_PROFILE", name, &profile.at), message);
+            self.warn("BUFFER_PROFILE", name, &profile.at, message);
         }
     }
 
@@ -202,12 +192,16 @@ impl Checker<'_> {
             let message = "PFC is enabled, but no port has a lossless BUFFER_PG: SONiC makes them \
                            from pg_profile_lookup.ini when it starts, so take a dump of the \
                            running switch";
-            self.warn(("PORT_QOS_MAP", port, &qos.at), message.to_string());
+            self.warn("PORT_QOS_MAP", port, &qos.at, message.to_string());
         }
         for (port, qos) in &config.port_qos {
-            let place = ("PORT_QOS_MAP", port.as_str(), &qos.at);
             if port == GLOBAL && qos.pfc_enable != 0 {
-                self.warn(place, "pfc_enable has no effect here: set it per port".to_string());
+                self.warn(
+                    "PORT_QOS_MAP",
+                    port,
+                    &qos.at,
+                    "pfc_enable has no effect here: set it per port".to_string(),
+                );
                 continue;
             }
             if any_lossless {
@@ -217,7 +211,7 @@ impl Checker<'_> {
             if unwatched != 0 {
                 let message =
                     format!("pfcwd_sw_enable has {}, pfc_enable has not", classes(unwatched));
-                self.warn(place, message);
+                self.warn("PORT_QOS_MAP", port, &qos.at, message);
             }
         }
         if !config.port_qos.is_empty() {
@@ -237,20 +231,19 @@ impl Checker<'_> {
                 without |= 1 << class;
             }
         }
-        let place = ("PORT_QOS_MAP", port, &qos.at);
         if in_lossy != 0 {
             let message = format!(
                 "PFC is enabled for {}, but its BUFFER_PG has no xoff: it pauses and still loses",
                 classes(in_lossy)
             );
-            self.warn(place, message);
+            self.warn("PORT_QOS_MAP", port, &qos.at, message);
         }
         if without != 0 {
             let message = format!(
                 "PFC is enabled for {}, but no BUFFER_PG has headroom for it",
                 classes(without)
             );
-            self.warn(place, message);
+            self.warn("PORT_QOS_MAP", port, &qos.at, message);
         }
     }
 
@@ -269,7 +262,7 @@ impl Checker<'_> {
                         "headroom for {}, but PFC is not enabled for it: nobody is paused",
                         classes(silent)
                     );
-                    self.warn(("BUFFER_PG", port, &group.at), message);
+                    self.warn("BUFFER_PG", port, &group.at, message);
                 }
             }
         }
@@ -287,16 +280,15 @@ impl Checker<'_> {
                 let Some((speed, metres)) = profile.and_then(|profile| profile.made_for) else {
                     continue;
                 };
-                let place = ("BUFFER_PG", port.as_str(), &group.at);
                 if let Some(cable) = config.cables.get(port).filter(|c| c.metres > metres) {
                     let cable = cable.metres;
                     let message = format!("a cable of {cable} m, but {name} is for {metres} m");
-                    self.warn(place, message);
+                    self.warn("BUFFER_PG", port, &group.at, message);
                 }
                 let own = config.ports.get(port).and_then(|port| port.speed_mbps);
                 if let Some(own) = own.filter(|own| *own > speed) {
                     let message = format!("a port of {own} Mb/s, but {name} is for {speed} Mb/s");
-                    self.warn(place, message);
+                    self.warn("BUFFER_PG", port, &group.at, message);
                 }
             }
         }
@@ -311,7 +303,7 @@ impl Checker<'_> {
                     "size does not hold xon and xoff: right only if {} will share headroom",
                     profile.pool
                 );
-                self.warn(("BUFFER_PROFILE", name, &profile.at), message);
+                self.warn("BUFFER_PROFILE", name, &profile.at, message);
             }
         }
     }
@@ -319,10 +311,14 @@ impl Checker<'_> {
     fn watchdogs(&mut self) {
         let config = self.config;
         for (port, watchdog) in &config.watchdogs {
-            let place = ("PFC_WD", port.as_str(), &watchdog.at);
             let pfc = config.port_qos.get(port).map_or(0, |qos| qos.pfc_enable);
             if pfc == 0 && !config.port_qos.is_empty() {
-                self.warn(place, "a watchdog on a port without PFC".to_string());
+                self.warn(
+                    "PFC_WD",
+                    port,
+                    &watchdog.at,
+                    "a watchdog on a port without PFC".to_string(),
+                );
             }
             let times = (watchdog.detection_ms, config.poll_interval_ms);
             if let (Some(detection), Some(poll)) = times
@@ -330,7 +326,7 @@ impl Checker<'_> {
             {
                 let message =
                     format!("a detection_time of {detection} ms is below POLL_INTERVAL, {poll} ms");
-                self.warn(place, message);
+                self.warn("PFC_WD", port, &watchdog.at, message);
             }
         }
     }

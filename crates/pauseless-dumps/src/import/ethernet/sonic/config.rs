@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 
-use crate::import::ethernet::wiring::{Skipped, WiredLink, WiredNode, Wiring};
+use crate::import::ethernet::wiring::{Endpoint, Skipped, WiredLink, WiredNode, Wiring};
 
 /// The configuration of one switch; what the file does not say is `None` or not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchConfig {
-    /// Its name.
+    /// The name of the switch.
     pub hostname: Option<String>,
-    /// Where its name is in the file.
+    /// The place of its name in the file.
     pub hostname_at: Range<usize>,
     /// The model, such as `ACS-MSN4700`.
     pub hwsku: Option<String>,
@@ -47,7 +47,7 @@ pub struct SwitchConfig {
     pub warnings: Vec<Warning>,
 }
 
-/// A port.
+/// An entry of the table `PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     /// Speed in Mb/s, above 0.
@@ -60,7 +60,7 @@ pub struct Port {
     pub alias: Option<String>,
     /// Whether the port is switched on.
     pub admin_up: Option<bool>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -69,14 +69,14 @@ pub struct Port {
 pub struct Cable {
     /// Its length; 0 for ports inside the box.
     pub metres: u32,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
 /// Which way the frames of a pool go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Into the switch.
+    /// Into the switch, before the crossbar.
     Ingress,
     /// Out of the switch.
     Egress,
@@ -87,16 +87,16 @@ pub enum Direction {
 /// How the limits of a pool are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// In bytes.
+    /// As a number of bytes.
     Static,
     /// As a share of what is free.
     Dynamic,
 }
 
-/// A buffer pool.
+/// An entry of the table `BUFFER_POOL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferPool {
-    /// Which way its frames go.
+    /// The direction of the frames that the pool holds.
     pub direction: Direction,
     /// How its limits are set.
     pub mode: Mode,
@@ -104,7 +104,7 @@ pub struct BufferPool {
     pub size: Option<u64>,
     /// Bytes of headroom that all ports share.
     pub xoff: Option<u64>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -113,11 +113,11 @@ pub struct BufferPool {
 pub enum Threshold {
     /// `n`: 2^n times what is free in the pool.
     Dynamic(i8),
-    /// Bytes.
+    /// A fixed number of bytes.
     Static(u64),
 }
 
-/// A buffer profile.
+/// An entry of the table `BUFFER_PROFILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferProfile {
     /// The pool that it takes from; defined in the same file.
@@ -136,7 +136,7 @@ pub struct BufferProfile {
     pub calculated: bool,
     /// Mb/s and metres that the name says it was made for (`pg_lossless_100000_40m_profile`).
     pub made_for: Option<(u32, u32)>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -161,9 +161,9 @@ pub enum GroupProfile {
 pub struct BufferGroup {
     /// One bit per group, group 0 the lowest.
     pub classes: u8,
-    /// What buffer they get.
+    /// The buffer profile of these classes.
     pub profile: GroupProfile,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -176,7 +176,7 @@ pub struct PortQos {
     pub pfcwd_sw_enable: u8,
     /// The map of each kind, by name; defined in the same file.
     pub maps: BTreeMap<MapKind, String>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -199,12 +199,12 @@ pub enum MapKind {
     PfcToPriorityGroup,
 }
 
-/// A QoS map.
+/// A map from one code point to another, such as from DSCP to traffic class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QosMap {
-    /// From key to value.
+    /// The value of each key.
     pub entries: BTreeMap<u8, u8>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
@@ -215,55 +215,55 @@ pub struct Tunnel {
     pub decap: BTreeMap<MapKind, String>,
     /// For packets that enter the tunnel, by name of the map.
     pub encap: BTreeMap<MapKind, String>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
 /// What a watchdog does to a queue that is paused for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Throw its frames away.
+    /// Drop the frames of the queue.
     Drop,
     /// Send them in spite of the pause.
     Forward,
-    /// Tell somebody.
+    /// Only raise an alarm.
     Alert,
 }
 
 /// The PFC watchdog of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watchdog {
-    /// What it does.
+    /// What the watchdog does with a queue that is paused for too long.
     pub action: Option<Action>,
-    /// After which time it does so.
+    /// The time in pause after which it does so.
     pub detection_ms: Option<u32>,
-    /// After which time without a pause it stops doing so.
+    /// The time without a pause after which it stops doing so.
     pub restoration_ms: Option<u32>,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
 /// The far end of a cable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The other device.
+    /// The name of the other device.
     pub name: String,
     /// The other device's port.
     pub port: String,
-    /// Where it is in the file.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
 }
 
 /// A contradiction that may be meant so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
     /// The key in the table.
     pub key: String,
     /// The line, from 1.
     pub line: usize,
-    /// The bytes.
+    /// The place of the entry in the file.
     pub at: Range<usize>,
     /// What is odd, and what would be right.
     pub message: String,
@@ -292,8 +292,7 @@ impl SwitchConfig {
         let (_, lossy) = self.buffered(port);
         let has_no_headroom = |class: &u8| lossy & self.group_of(qos, *class) != 0;
         let classes = (0..8).filter(|class| qos.pfc_enable & 1 << class != 0);
-        let lossless = classes.filter(|class| !has_no_headroom(class));
-        lossless.fold(0, |mask, class| mask | 1 << class)
+        classes.filter(|class| !has_no_headroom(class)).fold(0, |mask, class| mask | 1 << class)
     }
 
     /// One bit per priority group of `port` with and without headroom; a group that has no buffer
@@ -311,8 +310,7 @@ impl SwitchConfig {
         match &group.profile {
             GroupProfile::Calculated => true,
             GroupProfile::Named(name) => {
-                let profile = self.profiles.get(name);
-                profile.is_some_and(BufferProfile::is_lossless)
+                self.profiles.get(name).is_some_and(BufferProfile::is_lossless)
             }
         }
     }
@@ -343,11 +341,10 @@ impl SwitchConfig {
                     at: neighbour.at.clone(),
                 });
             }
-            let peer = (neighbour.name.clone(), neighbour.port.clone());
-            wiring.links.push(WiredLink {
-                ends: [(name.clone(), port.clone()), peer],
-                at: neighbour.at.clone(),
-            });
+            let end = Endpoint { node: name.clone(), interface: port.clone() };
+            let (node, interface) = (neighbour.name.clone(), neighbour.port.clone());
+            let ends = [end, Endpoint { node, interface }];
+            wiring.links.push(WiredLink { ends, at: neighbour.at.clone() });
         }
         Some(wiring)
     }
@@ -355,8 +352,7 @@ impl SwitchConfig {
     /// The bit of the priority group that sends the PFC frames of a class.
     pub(super) fn group_of(&self, qos: &PortQos, class: u8) -> u8 {
         let kind = MapKind::PfcToPriorityGroup;
-        let map = qos.maps.get(&kind);
-        let map = map.and_then(|name| self.maps.get(&(kind, name.clone())));
+        let map = qos.maps.get(&kind).and_then(|name| self.maps.get(&(kind, name.clone())));
         let group = map.and_then(|map| map.entries.get(&class)).copied();
         // Without a map, class and group have the same number.
         1u8.checked_shl(u32::from(group.unwrap_or(class))).unwrap_or(0)

@@ -89,8 +89,7 @@ impl<'t> Entry<'t> {
             None => {
                 let message = format!("{name} of {}", quoted(&text));
                 let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                let problem = self.problem(field.value.at(), message);
-                Err(problem.expected(words.join(" or ")))
+                Err(self.problem(field.value.at(), message).expected(words.join(" or ")))
             }
         }
     }
@@ -102,8 +101,7 @@ impl<'t> Entry<'t> {
         };
         let text = self.text_of(field)?;
         let refuse = || {
-            let message = format!("{name} of {}", quoted(&text));
-            let problem = self.problem(field.value.at(), message);
+            let problem = self.problem(field.value.at(), format!("{name} of {}", quoted(&text)));
             Err(problem.expected(format!("the name of an entry in {table}")))
         };
         let Some(inside) = text.strip_prefix('[') else {

@@ -129,8 +129,7 @@ fn read_profile(entry: &Entry) -> Result<BufferProfile, Problem> {
     let threshold = match (dynamic_th, static_th) {
         (Some(_), Some(_)) => {
             let message = "dynamic_th and static_th at the same time";
-            let problem = entry.problem(entry.key_at.clone(), message);
-            return Err(problem.expected("one of them"));
+            return Err(entry.problem(entry.key_at.clone(), message).expected("one of them"));
         }
         (Some(exponent), None) => Some(Threshold::Dynamic(exponent)),
         (None, Some(bytes)) => Some(Threshold::Static(bytes)),
@@ -214,8 +213,7 @@ fn read_map(entry: &Entry, kind: MapKind) -> Result<QosMap, Problem> {
         };
         // "3" and "03" are different names of the same key.
         if entries.insert(from, to).is_some() {
-            let message = format!("{from} is mapped twice");
-            return Err(entry.problem(field.name_at.clone(), message));
+            return Err(entry.problem(field.name_at.clone(), format!("{from} is mapped twice")));
         }
     }
     Ok(QosMap { entries, at: entry.key_at.clone() })
@@ -235,8 +233,7 @@ fn read_port_qos(entry: &Entry, port_qos: &mut BTreeMap<String, PortQos>) -> Res
         }
         if port_qos.insert(port.to_string(), qos.clone()).is_some() {
             let message = format!("{} has an entry already", quoted(port));
-            let problem = entry.problem(entry.key_at.clone(), message);
-            return Err(problem.expected("every port once"));
+            return Err(entry.problem(entry.key_at.clone(), message).expected("every port once"));
         }
     }
     Ok(())

@@ -28,14 +28,12 @@ impl Table {
     /// The table of this name, in CONFIG_DB or with the ending that it has in APPL_DB.
     pub fn named(name: &str) -> Option<Table> {
         let name = name.strip_suffix("_TABLE").unwrap_or(name);
-        let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, table)| *table)
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, table)| *table)
     }
 
     /// Its name in CONFIG_DB.
     pub fn name(self) -> &'static str {
-        let found = NAMES.iter().find(|(_, table)| *table == self);
-        found.map_or("", |(name, _)| name)
+        NAMES.iter().find(|(_, table)| *table == self).map_or("", |(name, _)| name)
     }
 }
 
@@ -43,7 +41,7 @@ impl Table {
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'t> {
     pub table: Table,
-    /// With `|` between its parts.
+    /// The key of the entry, with `|` between its parts.
     pub key: String,
     pub key_at: Range<usize>,
     pub fields: Vec<Member<'t>>,
@@ -97,7 +95,7 @@ impl<'t> Tables<'t> {
         self.add(Entry { table, key, key_at: member.name_at.clone(), fields })
     }
 
-    /// `"TABLE": {"key": {..}}`.
+    /// Reads a table that is an object of objects: `"TABLE": {"key": {..}}`.
     fn nested(&mut self, member: &Member<'t>) -> Result<(), Problem> {
         let Some(table) = Table::named(&member.name) else {
             self.ignored.insert(member.name.to_string());
@@ -106,8 +104,7 @@ impl<'t> Tables<'t> {
         // A table that is present and empty still says that its keys are not configured.
         self.entries.entry(table).or_default();
         for entry in member.value.members(table.name())? {
-            let what = format!("{}|{}", table.name(), entry.name);
-            let fields = fields_of(&entry.value, &what)?;
+            let fields = fields_of(&entry.value, &format!("{}|{}", table.name(), entry.name))?;
             self.add(Entry { table, key: entry.name.into_owned(), key_at: entry.name_at, fields })?;
         }
         Ok(())

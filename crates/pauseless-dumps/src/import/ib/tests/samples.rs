@@ -27,7 +27,7 @@ fn facts(cabling: &Cabling) -> Facts {
         (node.guid, node.kind, node.port_count, description, lids)
     });
     let cables = cabling.links.iter().map(|link| {
-        let mut ends = link.ends.map(|(node, port)| (cabling.nodes[node].guid, port));
+        let mut ends = link.ends.map(|end| (cabling.nodes[end.node].guid, end.port));
         ends.sort_unstable();
         ends
     });
@@ -199,15 +199,15 @@ fn both_forms_of_the_lanes_agree() {
     let dump = sl2vl::opensm::parse(&sample("t44-dfsssp-vl/opensm-sl2vl.dump.gz")).unwrap();
     let rows = sl2vl::ibdmchk::parse(&sample("t44-dfsssp-vl/slvl.gz")).unwrap();
     // Of the sample's 2976 lines of slvl, seven repeat another one.
-    assert_eq!((dump.rows.len(), rows.rows.len()), (2976, 2969));
+    assert_eq!((dump.len(), rows.len()), (2976, 2969));
     let of_ports = |row: &&sl2vl::SlVlRow| row.owner == GuidOwner::AdapterPort;
-    assert_eq!(dump.rows.iter().filter(of_ports).count(), 16);
+    assert_eq!(dump.iter().filter(of_ports).count(), 16);
     let mapped: BTreeSet<_> =
-        rows.rows.iter().map(|row| (row.guid, row.ingress, row.egress, row.vls)).collect();
-    for row in dump.rows.iter().filter(|row| row.owner == GuidOwner::Switch) {
+        rows.iter().map(|row| (row.guid, row.ingress, row.egress, row.vls)).collect();
+    for row in dump.iter().filter(|row| row.owner == GuidOwner::Switch) {
         assert!(mapped.contains(&(row.guid, row.ingress, row.egress, row.vls)));
     }
-    assert_eq!(dump.rows[0].vls, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(dump[0].vls, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 #[test]
@@ -236,8 +236,8 @@ fn line_ends_of_windows_change_nothing() {
     let two = lft_dump::parse(&crlf("ring4-minhop/dump_lfts.out")).unwrap();
     assert_eq!(tables(one), tables(two));
     let lanes = sl2vl::opensm::parse(&crlf("t44-dfsssp-vl/opensm-sl2vl.dump.gz")).unwrap();
-    assert_eq!(lanes.rows.len(), 2976);
+    assert_eq!(lanes.len(), 2976);
     let lanes = sl2vl::ibdmchk::parse(&crlf("t44-dfsssp-vl/slvl.gz")).unwrap();
-    assert_eq!(lanes.rows.len(), 2969);
+    assert_eq!(lanes.len(), 2969);
     assert_eq!(path_sl::parse(&crlf("t44-dfsssp-vl/psl.gz")).unwrap().len(), 240);
 }

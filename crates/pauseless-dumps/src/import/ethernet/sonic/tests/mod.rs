@@ -187,8 +187,9 @@ fn old_style_references_and_lists_of_ports() {
     let wiring = config.wiring().unwrap();
     let names: Vec<_> = wiring.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["leaf1", "spine1"]);
-    assert_eq!(wiring.links[1].ends[0].1, "Ethernet4");
-    assert_eq!(wiring.links[1].ends[1], ("spine1".to_string(), "Ethernet12".to_string()));
+    let [near, far] = &wiring.links[1].ends;
+    assert_eq!(near.interface, "Ethernet4");
+    assert_eq!([&far.node[..], &far.interface], ["spine1", "Ethernet12"]);
 }
 
 #[test]
