@@ -70,18 +70,14 @@ impl Written {
         if !sink.is_empty() {
             return None;
         }
-        let (traffic, origin) = match (plans.is_empty(), rule) {
-            (false, _) => {
-                let demands = self.demands(&plans, &routing, &mut classes);
-                (Traffic::Demands(demands), Origin::Flows)
-            }
-            (true, rule) => {
-                let tables = self.routing.spans().chain(others);
-                let addresses = Addresses::new(topology, tables);
-                let traffic = self.check_only.traffic(&fabric, &addresses);
-                let traffic = traffic.unwrap_or(Traffic::AllPairs(vec![Lane::ONLY]));
-                (traffic, rule.map_or(Origin::Tables, Origin::Rule))
-            }
+        let (traffic, origin) = if plans.is_empty() {
+            let addresses = Addresses::new(topology, self.routing.spans().chain(others));
+            let traffic = self.check_only.traffic(&fabric, &addresses);
+            let traffic = traffic.unwrap_or(Traffic::AllPairs(vec![Lane::ONLY]));
+            (traffic, rule.map_or(Origin::Tables, Origin::Rule))
+        } else {
+            let demands = self.demands(&plans, &routing, &mut classes);
+            (Traffic::Demands(demands), Origin::Flows)
         };
         let notes = self.congestion.notes(!plans.is_empty());
         self.check_only.notes.extend(notes);

@@ -117,16 +117,12 @@ impl ReceiverKeys {
     }
 
     fn check(&self, section: &Section<'_>) {
-        match (self.rate.is_written, self.steps.is_written) {
-            (true, true) => {
-                let problem = self.place.problem("both rate and steps are written");
-                section.report(problem.help("keep one of them"));
-            }
-            (false, false) => section.missing(
-                "rate",
-                "\"1 Gbps\", or steps = [[\"0 ms\", \"1 Gbps\"], [\"5 ms\", \"stop\"]]",
-            ),
-            _ => {}
+        if self.rate.is_written && self.steps.is_written {
+            let problem = self.place.problem("both rate and steps are written");
+            section.report(problem.help("keep one of them"));
+        } else if !self.rate.is_written && !self.steps.is_written {
+            let steps = "steps = [[\"0 ms\", \"1 Gbps\"], [\"5 ms\", \"stop\"]]";
+            section.missing("rate", &format!("\"1 Gbps\", or {steps}"));
         }
         let Some(At { value, place }) = &self.steps.given else {
             return;

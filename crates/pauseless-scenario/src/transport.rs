@@ -152,10 +152,10 @@ impl Setting {
 
     /// Says whether windows follow rates, and completes the keys.
     fn follow(&mut self, is_following: bool) {
-        self.transport.window = match (self.window, is_following) {
-            (NO_WINDOW, _) => Window::None,
-            (_, false) => Window::Fixed,
-            (_, true) => Window::FollowsRate,
+        self.transport.window = match self.window {
+            NO_WINDOW => Window::None,
+            _ if is_following => Window::FollowsRate,
+            _ => Window::Fixed,
         };
         self.keys.window = Key::of(self.window);
         self.keys.window_follows_rate = match self.window {

@@ -177,26 +177,22 @@ impl Reader<'_> {
         };
         let name = Path::new(entry.values[0].text);
         let beside = self.folder.join(name);
-        let path = match (name.exists(), beside.exists()) {
-            (true, _) => {
-                if beside != name && beside.exists() {
-                    let (taken, left) = (name.display(), beside.display());
-                    let note = format!("{key}: took {taken} of the current folder, not {left}");
-                    self.notes.push(note);
-                }
-                name.to_path_buf()
-            }
-            (false, true) => {
-                let note = format!("{key}: took {}, beside the configuration", beside.display());
+        let path = if name.exists() {
+            if beside != name && beside.exists() {
+                let (taken, left) = (name.display(), beside.display());
+                let note = format!("{key}: took {taken} of the current folder, not {left}");
                 self.notes.push(note);
-                beside
             }
-            (false, false) => {
-                let problem = entry.problem(format!("there is no file {}", name.display()));
-                let help = "paths are relative to the current folder, or to that of this file";
-                self.sink.push(problem.help(help));
-                return None;
-            }
+            name.to_path_buf()
+        } else if beside.exists() {
+            let note = format!("{key}: took {}, beside the configuration", beside.display());
+            self.notes.push(note);
+            beside
+        } else {
+            let problem = entry.problem(format!("there is no file {}", name.display()));
+            let help = "paths are relative to the current folder, or to that of this file";
+            self.sink.push(problem.help(help));
+            return None;
         };
         self.inputs.push(path.clone());
         let file = FileId(self.named.len() as u16 + 1);

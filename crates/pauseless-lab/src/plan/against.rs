@@ -400,10 +400,12 @@ impl Judge<'_> {
                 }
             }
             let size = Bytes::new(size);
-            let judgement = match (queues, is_known) {
-                (0, _) => Judgement::Unknown(NO_QUEUES),
-                (_, false) => Judgement::Unknown(NO_SPEED),
-                (_, true) => compare(size, need),
+            let judgement = if queues == 0 {
+                Judgement::Unknown(NO_QUEUES)
+            } else if is_known {
+                compare(size, need)
+            } else {
+                Judgement::Unknown(NO_SPEED)
             };
             self.found.pools.push(Pool {
                 of: of.to_string(),

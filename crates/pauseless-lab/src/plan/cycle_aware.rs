@@ -356,10 +356,10 @@ impl CycleSwitch {
         self.members.push(site.node);
         for port in &site.ports {
             let place = (site.node, port.number);
-            match (port.late > 0, port.is_feeding) {
-                (true, _) => self.on.push(place),
-                (false, true) => self.feeding.push(place),
-                (false, false) => {}
+            if port.late > 0 {
+                self.on.push(place);
+            } else if port.is_feeding {
+                self.feeding.push(place);
             }
         }
         for set in &mut self.sets {

@@ -68,13 +68,14 @@ pub fn verdict(plan: &Plan) -> String {
         names.join(", ")
     };
     let (yes, no) = (fitting(true), fitting(false));
-    match (yes.is_empty(), no.is_empty()) {
-        (_, true) if plan.has_loop => {
-            "Every scheme fits every switch; ttl has no plan, as packets circle.".to_string()
-        }
-        (_, true) => "Every scheme fits every switch.".to_string(),
-        (true, _) => format!("Nothing fits: {no} need more buffer."),
-        _ => format!("These fit: {yes}. These need more buffer: {no}."),
+    if no.is_empty() && plan.has_loop {
+        "Every scheme fits every switch; ttl has no plan, as packets circle.".to_string()
+    } else if no.is_empty() {
+        "Every scheme fits every switch.".to_string()
+    } else if yes.is_empty() {
+        format!("Nothing fits: {no} need more buffer.")
+    } else {
+        format!("These fit: {yes}. These need more buffer: {no}.")
     }
 }
 
@@ -256,10 +257,12 @@ pub fn thresholds(set: &Set) -> String {
         FlowControl::Cbfc(config) => {
             let blocks = count(config.capacity.get() / cbfc::BLOCK.get());
             let full = latency.line.bytes_in_up(latency.tau() + config.period);
-            let enough = match (config.capacity < full, full <= IBA_GRANT) {
-                (true, _) => "more than this credit, so the link is slower",
-                (false, true) => "which IBA's 2,048 blocks cover",
-                (false, false) => "which IBA's 2,048 blocks do not cover",
+            let enough = if config.capacity < full {
+                "more than this credit, so the link is slower"
+            } else if full <= IBA_GRANT {
+                "which IBA's 2,048 blocks cover"
+            } else {
+                "which IBA's 2,048 blocks do not cover"
             };
             let full = whole(full);
             format!("{blocks} blocks of credit; full rate takes {full}, {enough}")

@@ -54,11 +54,11 @@ impl Finding {
                 0 => "no loss".to_string(),
                 _ => loss_sentence(run),
             },
-            Finding::Starvation => match (run.outcome.is_stuck(), run.outcome.starved.is_empty()) {
-                (_, false) => starvation_sentence(run),
-                (false, true) => "no starvation".to_string(),
-                (true, true) => "no starvation beside what the deadlock has stopped".to_string(),
-            },
+            Finding::Starvation if !run.outcome.starved.is_empty() => starvation_sentence(run),
+            Finding::Starvation if run.outcome.is_stuck() => {
+                "no starvation beside what the deadlock has stopped".to_string()
+            }
+            Finding::Starvation => "no starvation".to_string(),
         }
     }
 }

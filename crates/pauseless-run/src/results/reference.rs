@@ -286,10 +286,12 @@ impl Named {
         let names = Vec::from_iter(takes.iter().map(|it| it.name()));
         let guess = did_you_mean(key, names.iter().copied());
         let name = self.name();
-        match (names.is_empty(), guess.is_empty()) {
-            (true, _) => format!("{name} has no parameters"),
-            (_, true) => format!("{name} has no parameter {key:?}; it takes {}", names.join(", ")),
-            _ => format!("{name} has no parameter {key:?}; {guess}"),
+        if names.is_empty() {
+            format!("{name} has no parameters")
+        } else if guess.is_empty() {
+            format!("{name} has no parameter {key:?}; it takes {}", names.join(", "))
+        } else {
+            format!("{name} has no parameter {key:?}; {guess}")
         }
     }
 

@@ -133,15 +133,11 @@ impl Common {
 impl RandomFailures {
     /// Reports unless it says by which of the two rules links fail.
     pub(super) fn check(&self, section: &Section<'_>) {
-        match (self.share.is_written, self.count.is_written) {
-            (true, true) => {
-                let problem = self.place.problem("both share and count stand here");
-                section.report(problem.help("write one of them"));
-            }
-            (false, false) => {
-                section.report(self.place.missing("share", "\"5 %\", or count = 3"));
-            }
-            _ => {}
+        if self.share.is_written && self.count.is_written {
+            let problem = self.place.problem("both share and count stand here");
+            section.report(problem.help("write one of them"));
+        } else if !self.share.is_written && !self.count.is_written {
+            section.report(self.place.missing("share", "\"5 %\", or count = 3"));
         }
     }
 

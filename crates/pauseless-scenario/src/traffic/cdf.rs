@@ -28,11 +28,9 @@ impl Cdf {
         let number = points.len() - 1;
         // Tables are often rounded, and their sums are.
         let is_about = |whole: f64| (last / whole - 1.0).abs() <= 1e-6 + f64::EPSILON;
-        let scale = match (is_about(1.0), is_about(100.0)) {
-            (true, _) => 1.0,
-            // Nobody means 100 flows of 1 by it, and many public tables are in percent.
-            (_, true) => 100.0,
-            _ => return Err((number, format!("the last probability is {last}, not 1"))),
+        // Many public tables are in percent, and none means 100 flows of 1 by it.
+        let Some(scale) = [1.0, 100.0].into_iter().find(|whole| is_about(*whole)) else {
+            return Err((number, format!("the last probability is {last}, not 1")));
         };
         if largest == Bytes::ZERO {
             return Err((number, "the largest size is 0 B".to_string()));

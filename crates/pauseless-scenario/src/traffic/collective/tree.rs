@@ -50,11 +50,7 @@ impl Pattern for Tree {
                     if chunk > 0 {
                         round.links.push((index(chunk - 1, is_down, child), then));
                     }
-                    let up = match (is_down, parent) {
-                        (false, _) => Some(child),
-                        (true, 0) => Some(0),
-                        (true, _) => None,
-                    };
+                    let up = if is_down { Some(0).filter(|_| parent == 0) } else { Some(child) };
                     match up {
                         Some(rank) => {
                             let arrived = children(rank).map(|from| index(chunk, false, from));
