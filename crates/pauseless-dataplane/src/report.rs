@@ -21,7 +21,7 @@ pub struct NodeReport {
     /// How late frames and control messages were.
     pub lateness: Lateness,
     /// Recordings, if any.
-    pub series: Series,
+    pub series: Recording,
 }
 
 /// One port.
@@ -206,7 +206,7 @@ impl Lateness {
 
 /// Recordings, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub struct Recording {
     /// The instants.
     pub times: Vec<Time>,
     /// One element per port.

@@ -7,18 +7,18 @@ use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
 use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
-use super::svg::words::count;
 use super::sweep::describe;
 use crate::fabric::{Fabric, Origin};
+use crate::report::quantity::counted;
 use crate::report::text::{Mood, Paint};
 
-/// The whole report.
+/// The whole report as text.
 pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let mut out = headline(fabric, verdict, paint);
     let page = Page { fabric };
     page.summary(&mut out, verdict);
     for (number, component) in verdict.components.iter().enumerate() {
-        page.component(&mut out, (number + 1, verdict.component_count), component);
+        page.component(&mut out, number + 1, verdict.component_count, component);
     }
     let hidden = verdict.component_count - verdict.components.len();
     if hidden > 0 {
@@ -34,7 +34,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     out
 }
 
-/// The verdict alone.
+/// The line of the verdict, without its reasons.
 pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let name = &fabric.name;
     let scope = match &verdict.scope[..] {
@@ -78,9 +78,9 @@ impl Page<'_> {
         let _ = writeln!(
             out,
             "{}, {}, {}; routes: {routes}.",
-            count(topology.host_count(), ("end node", "end nodes")),
-            count(topology.switches().len(), ("switch", "switches")),
-            count(topology.links().len(), ("link", "links")),
+            counted(topology.host_count(), "end node"),
+            counted(topology.switches().len(), "switch"),
+            counted(topology.links().len(), "link"),
         );
         let _ = writeln!(
             out,
@@ -98,7 +98,7 @@ impl Page<'_> {
         }
     }
 
-    fn component(&self, out: &mut String, (number, count): (usize, usize), found: &Component) {
+    fn component(&self, out: &mut String, number: usize, count: usize, found: &Component) {
         let Component { buffers, dependency_count, cycle } = found;
         let _ = writeln!(
             out,
@@ -109,13 +109,13 @@ impl Page<'_> {
             cycle.hops.len()
         );
         for (at, hop) in cycle.hops.iter().enumerate() {
-            self.hop(out, (at + 1, cycle.hops.len()), hop);
+            let next = (at + 1) % cycle.hops.len() + 1;
+            self.hop(out, at + 1, next, hop);
         }
         self.flows(out, cycle);
     }
 
-    fn hop(&self, out: &mut String, (number, count): (usize, usize), hop: &Hop) {
-        let next = if number == count { 1 } else { number + 1 };
+    fn hop(&self, out: &mut String, number: usize, next: usize, hop: &Hop) {
         let buffer = hop.buffer;
         let topology = &self.fabric.topology;
         let far = topology.port(buffer.node, buffer.port);

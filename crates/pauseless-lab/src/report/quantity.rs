@@ -111,6 +111,65 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A number of an axis whose ticks are `step` apart and end at `top`: `1.5×10⁶`.
+pub fn tick(value: f64, step: f64, top: f64) -> String {
+    if value.abs() < step * 1e-6 {
+        return "0".to_string();
+    }
+    if PLAIN.contains(&top.abs()) {
+        let digits = (-step.log10() - 1e-9).ceil().max(0.0) as usize;
+        return minus(&format!("{value:.digits$}"));
+    }
+    let power = (top.abs().log10() + 1e-9).floor() as i32;
+    let unit = 10f64.powi(power);
+    let digits = (-(step / unit).log10() - 1e-9).ceil().max(0.0) as usize;
+    let digits = format!("{:.digits$}", value / unit);
+    minus(&format!("{digits}×10{}", raised(power)))
+}
+
+/// A power of ten: `0.01`, `10⁹`.
+pub fn decade(power: i32) -> String {
+    match power {
+        -3..=4 => tick(10f64.powi(power), 10f64.powi(power), 1.0),
+        _ => format!("10{}", raised(power)),
+    }
+}
+
+/// A number with three digits that count, as it stands above a bar: `0.123`, `−2.5×10⁸`.
+pub fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_string();
+    }
+    let power = value.abs().log10().floor() as i32;
+    if !(-3..6).contains(&power) {
+        let text = format!("{:.1}", value / 10f64.powi(power));
+        return minus(&format!("{}×10{}", trimmed(&text), raised(power)));
+    }
+    let digits = usize::try_from(2 - power).unwrap_or(0);
+    // A half goes up, as in tables.
+    let value = if digits == 0 { value.round() } else { value };
+    minus(trimmed(&format!("{value:.digits$}")))
+}
+
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+fn raised(power: i32) -> String {
+    let raise = |char| match char {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => char::from_u32(u32::from(digit) - u32::from('0') + 0x2070).unwrap_or(digit),
+    };
+    power.to_string().chars().map(raise).collect()
+}
+
 /// A count with its digits in groups of three.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -141,6 +200,22 @@ pub fn plural(n: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", count(n))
 }
 
+/// A number of things, with its digits together: `1 switch`, `1000 switches`.
+pub fn counted(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {}", plural_of(noun)) }
+}
+
+/// The plural of a noun: `networks`, `switches`. What ends like a plural is taken for one.
+pub fn plural_of(noun: &str) -> String {
+    let is_hissing = ["ss", "x", "z", "ch", "sh"].iter().any(|it| noun.ends_with(it));
+    match noun.strip_suffix('y') {
+        Some(rest) if !rest.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{rest}ies"),
+        _ if is_hissing => format!("{noun}es"),
+        _ if noun.ends_with('s') => noun.to_string(),
+        _ => format!("{noun}s"),
+    }
+}
+
 /// Three significant digits in the largest unit that fits.
 fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
     // What would be written as 1000 of a unit is written as 1 of the next.
@@ -156,7 +231,9 @@ fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
     }
 }
 
-/// As in scenarios.
+/// The range of numbers on axes that are written without a power of ten.
+const PLAIN: std::ops::Range<f64> = 1e-3..1e5;
+/// The longest delay, as in scenarios.
 const DELAY_MAX: Span = Span::s(1);
 /// More buffer than any switch has.
 const BYTES_MAX: Bytes = Bytes::mb(1_000_000);
@@ -198,6 +275,34 @@ mod tests {
         for wrong in ["", "5", "0 ms", "5 KB", "-1 ms", "2000000 s", "999999999999999 s"] {
             assert!(parse_span(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn ticks_have_the_digits_of_their_step() {
+        assert_eq!(tick(2.0, 0.5, 3.0), "2.0");
+        assert_eq!(tick(150.0, 50.0, 200.0), "150");
+        assert_eq!(tick(-1.0, 1.0, 2.0), "−1");
+        assert_eq!(tick(0.0, 0.1, 2.0), "0");
+        assert_eq!(tick(1.5e6, 5e5, 2e6), "1.5×10⁶");
+        assert_eq!(tick(2e-5, 1e-5, 4e-5), "2×10⁻⁵");
+        assert_eq!([decade(-2), decade(4), decade(9)], ["0.01", "10000", "10⁹"]);
+    }
+
+    #[test]
+    fn short_numbers_have_three_digits() {
+        // As in tables, where a half goes up.
+        assert_eq!([3_522.5, -122.5].map(short), ["3523", "−123"]);
+        let texts = [0.0, 28.0, 0.12345, 1234.5, 5e-7, -2.5e8].map(short);
+        assert_eq!(texts, ["0", "28", "0.123", "1235", "5×10⁻⁷", "−2.5×10⁸"]);
+    }
+
+    #[test]
+    fn nouns_have_a_right_plural() {
+        let nouns = ["network", "thresholds", "topology", "delay", "class", "mix"];
+        let plurals = ["networks", "thresholds", "topologies", "delays", "classes", "mixes"];
+        assert_eq!(nouns.map(plural_of), plurals);
+        assert_eq!(counted(1, "switch"), "1 switch");
+        assert_eq!(counted(2_000, "dependency"), "2000 dependencies");
     }
 
     #[test]

@@ -64,18 +64,6 @@ pub(super) fn axis(name: &str, unit: &str) -> String {
     name.replace('_', " ")
 }
 
-/// More than one of what an axis counts: `networks`. What ends like a plural is taken for one.
-pub(super) fn plural(noun: &str) -> String {
-    let is_hissing = ["ss", "x", "z", "ch", "sh"].iter();
-    let is_hissing = is_hissing.into_iter().any(|it| noun.ends_with(it));
-    match noun.strip_suffix('y') {
-        Some(rest) if !rest.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{rest}ies"),
-        _ if is_hissing => format!("{noun}es"),
-        _ if noun.ends_with('s') => noun.to_string(),
-        _ => format!("{noun}s"),
-    }
-}
-
 /// A name with its unit behind it in brackets.
 pub(super) fn with_unit(name: &str, unit: &str) -> String {
     match unit {
@@ -154,13 +142,6 @@ mod tests {
         assert_eq!(parse("5 us", "s"), Some(5e-6));
         assert_eq!(parse("280 KB", "bytes"), Some(280_000.0));
         assert_eq!(parse("280 KB", "s"), None);
-    }
-
-    #[test]
-    fn what_is_counted_has_a_right_plural() {
-        let nouns = ["network", "thresholds", "topology", "delay", "class", "mix"];
-        let plurals = ["networks", "thresholds", "topologies", "delays", "classes", "mixes"];
-        assert_eq!(nouns.map(plural), plurals);
     }
 
     #[test]
