@@ -80,8 +80,8 @@ fn head(svg: &mut Svg, fabric: &Fabric, verdict: &Verdict, which: &str) {
         counted(verdict.dependency_count, "dependency"),
     );
     let mut line = |text: &str, y: f64, size: f64, style: Style| {
-        let words = Words::new(text, Point::new(EDGE, y), Anchor::Start).sized(size);
-        svg.words(&words.within(Sizes::SHEET.width - 2.0 * EDGE).styled(style));
+        let words = Words::new(text, Point::new(EDGE, y), Anchor::Start);
+        svg.words(&Words { size, room: Sizes::SHEET.width - 2.0 * EDGE, style, ..words });
     };
     line(headline(verdict), 34.0, 21.0, loud);
     line(&fabric.name, 58.0, 14.0, Style::new());

@@ -73,7 +73,7 @@ impl Panel {
     /// Whether there are symbols, which need room at the ends of axes.
     fn has_symbols(&self) -> bool {
         self.series.iter().any(|it| match it.mark {
-            Drawn::Marked | Drawn::Symbols => true,
+            Drawn::Marked => true,
             Drawn::Line | Drawn::Steps => it.points.len() == 1,
             Drawn::Bars => false,
         })

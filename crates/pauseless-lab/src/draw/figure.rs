@@ -177,8 +177,6 @@ pub enum Drawn {
     Steps,
     /// A line with a symbol at each of few points.
     Marked,
-    /// Symbols without a line.
-    Symbols,
     /// Bars beside those of the other series.
     Bars,
 }

@@ -5,7 +5,9 @@ use super::colour::{BLACK, WHITE, heat as colour};
 use super::figure::{Figure, Heat, Scale};
 use super::look::{HATCHINGS, pattern};
 use super::plot::{LINE, Plot};
-use super::svg::{Anchor, FONT, Point, Size, Style, Svg, Words, element, measure, number, segment};
+use super::svg::{
+    Anchor, FONT, Point, Size, Style, Svg, Words, element, empty, measure, number, segment,
+};
 use crate::report::quantity::short;
 
 /// The scale of the colours of a figure, the same in all of its panels.
@@ -40,8 +42,8 @@ pub(super) fn cells(svg: &mut Svg, plot: &Plot<'_>, heat: &Heat, ruler: &Ruler) 
         svg.rectangle(from, to, &Style::new().fill(&colour).stroke(&colour, 0.3));
         if is_written {
             let at = Point::new((from.x + to.x) / 2.0, (from.y + to.y) / 2.0 + FONT * 0.36);
-            let ink = if share > 0.6 { Style::new().fill(WHITE) } else { Style::new() };
-            svg.words(&Words::new(&short(*value), at, Anchor::Middle).styled(ink));
+            let style = if share > 0.6 { Style::new().fill(WHITE) } else { Style::new() };
+            svg.words(&Words { style, ..Words::new(&short(*value), at, Anchor::Middle) });
         }
     }
 }
@@ -51,14 +53,14 @@ pub(super) fn define(definitions: &mut Svg) {
     let stops = (0..=STEPS).map(|step| {
         let share = f64::from(step) / f64::from(STEPS);
         let offset = format!("{}%", number(share * 100.0));
-        element("stop", &Style::new().set("offset", &offset).set("stop-color", &colour(share)), "")
+        empty("stop", &Style::new().set("offset", &offset).set("stop-color", &colour(share)))
     });
     let gradient = Style::new().set("id", "heat");
-    definitions.add("linearGradient", &gradient, &String::from_iter(stops));
+    definitions.add(&element("linearGradient", &gradient, &String::from_iter(stops)));
     let ground = Style::new().number("width", 4.0).number("height", 4.0).fill("#EEE");
     let lines = Style::new().set("d", HATCHINGS[1]).stroke("#999", 0.6).fill("none");
-    let inside = element("rect", &ground, "") + &element("path", &lines, "");
-    definitions.add("pattern", &pattern("missing"), &inside);
+    let inside = empty("rect", &ground) + &empty("path", &lines);
+    definitions.add(&element("pattern", &pattern("missing"), &inside));
 }
 
 /// Draws the bar of colours, from the top and with the width of `corner`; returns its lower end.

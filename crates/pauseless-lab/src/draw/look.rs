@@ -2,7 +2,7 @@
 
 use super::colour::{BLACK, GREY, PALETTE, WHITE, colour};
 use super::figure::{Drawn, Figure, Series, Source};
-use super::svg::{Point, Style, Svg, element, number};
+use super::svg::{Point, Style, Svg, element, empty, number};
 
 /// How a series looks, the same in every panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +146,7 @@ pub(super) fn define_hatchings(definitions: &mut Svg, looks: &[Look]) {
         let id = format!("hatch{kind}");
         if looks.iter().any(|look| look.hatching().as_ref() == Some(&id)) {
             let lines = Style::new().set("d", path).stroke(WHITE, 0.8).fill("none");
-            definitions.add("pattern", &pattern(&id), &element("path", &lines, ""));
+            definitions.add(&element("pattern", &pattern(&id), &empty("path", &lines)));
         }
     }
 }
@@ -161,19 +161,10 @@ pub(super) fn pattern(id: &str) -> Style {
 const DASHES: [&str; 6] = ["", "5 2", "1.3 1.7", "6 1.8 1.3 1.8", "9 2.5", "3 1.3 3 4"];
 const SYMBOLS: usize = 6;
 /// The corners of a symbol of the form of a plus.
+#[rustfmt::skip]
 const PLUS: [(f64, f64); 12] = [
-    (-1.0, -3.0),
-    (1.0, -3.0),
-    (1.0, -1.0),
-    (3.0, -1.0),
-    (3.0, 1.0),
-    (1.0, 1.0),
-    (1.0, 3.0),
-    (-1.0, 3.0),
-    (-1.0, 1.0),
-    (-3.0, 1.0),
-    (-3.0, -1.0),
-    (-1.0, -1.0),
+    (-1.0, -3.0), (1.0, -3.0), (1.0, -1.0), (3.0, -1.0), (3.0, 1.0), (1.0, 1.0),
+    (1.0, 3.0), (-1.0, 3.0), (-1.0, 1.0), (-3.0, 1.0), (-3.0, -1.0), (-1.0, -1.0),
 ];
 /// The lines over bars; the second is also that of cells without a value.
 pub(super) const HATCHINGS: [&str; 6] = [

@@ -1,7 +1,7 @@
 //! Figures: charts, maps and drawings of networks as SVG, and as PNG for print.
 //!
 //! In come series, axes, boxes and texts; out comes a document whose bytes depend on nothing else.
-//! It knows nothing of simulators, scenarios or runs. Everything is written by [`svg`], measured by
+//! It knows nothing of simulators, scenarios or runs. Everything is written by [`mod@svg`], measured by
 //! [`axis`] and coloured by [`colour`]. Panels stand in a grid as wide as one or two columns of a
 //! paper, text has 8 points, and legends and the texts of marks lie outside the frames, where no
 //! curve is.
@@ -131,10 +131,8 @@ fn swatch(svg: &mut Svg, look: &Look, at: Point) {
         look.bar(svg, end.moved(-12.0, -3.5), end.moved(0.0, 3.5));
         return;
     }
-    if look.mark != Drawn::Symbols {
-        svg.path(&segment(at, end), &look.line());
-    }
-    if matches!(look.mark, Drawn::Marked | Drawn::Symbols) {
+    svg.path(&segment(at, end), &look.line());
+    if look.mark == Drawn::Marked {
         svg.path(&look.symbol(at.moved(SWATCH / 2.0, 0.0)), &look.fill());
     }
 }

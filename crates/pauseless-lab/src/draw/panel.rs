@@ -2,13 +2,13 @@
 
 use super::axis::Tick;
 use super::colour::{ALARM, BLACK, GREY, GRID, WHITE, colour};
-use super::figure::{Drawn, Scale, Series};
+use super::figure::{Drawn, Series};
 use super::look::Look;
 use super::plot::{BarWords, LINE, Plot, TURN, TURNED_MAX};
 use super::spread;
 use super::svg::{Anchor, FONT, Point, Style, Svg, Words, polyline, segment};
 use super::thin::{downsample, without_level_runs};
-use super::words::wrap;
+use super::words::{SYLLABLES, wrap};
 use crate::report::quantity::short;
 
 /// Draws a panel whose frame lies at `plot.at`.
@@ -34,8 +34,8 @@ pub(super) fn draw(svg: &mut Svg, plot: &Plot<'_>, looks: &[Look]) {
     axes(svg, plot);
     if plot.panel.series.iter().all(|it| it.points.is_empty()) {
         let middle = plot.place(0.5, 0.5);
-        let words = Words::new("nothing was measured", middle, Anchor::Middle);
-        svg.words(&words.styled(Style::new().fill(GREY)));
+        let style = Style::new().fill(GREY);
+        svg.words(&Words { style, ..Words::new("nothing was measured", middle, Anchor::Middle) });
     }
 }
 
@@ -89,9 +89,7 @@ fn tick_words(svg: &mut Svg, plot: &Plot<'_>) {
             turned_name(svg, label, at.moved(3.0, -1.0));
             continue;
         }
-        let is_name = matches!(plot.x.scale, Scale::Names(_));
-        let lines = if is_name { wrap(label, plot.slot(), FONT) } else { vec![label.to_string()] };
-        for line in &lines {
+        for line in &plot.name_lines(label) {
             svg.words(&Words::new(line, at, Anchor::Middle));
             at.y += LINE;
         }
@@ -100,8 +98,8 @@ fn tick_words(svg: &mut Svg, plot: &Plot<'_>) {
 
 fn turned_name(svg: &mut Svg, label: &str, mut at: Point) {
     let (down, across) = (TURN.to_radians().cos(), TURN.to_radians().sin());
-    for line in wrap(label, TURNED_MAX, FONT) {
-        svg.words(&Words::new(&line, at, Anchor::End).turned(-TURN));
+    for line in wrap(label, SYLLABLES, TURNED_MAX, FONT) {
+        svg.words(&Words { turn: -TURN, ..Words::new(&line, at, Anchor::End) });
         at = at.moved(LINE * across, LINE * down);
     }
 }
@@ -110,11 +108,11 @@ fn titles(svg: &mut Svg, plot: &Plot<'_>) {
     let at = plot.place(0.5, 0.0).moved(0.0, plot.foot() - 2.5);
     svg.words(&Words::new(&plot.panel.x.label, at, Anchor::Middle));
     let at = plot.place(0.0, 0.5).moved(FONT - plot.axis_width(), 0.0);
-    svg.words(&Words::new(&plot.panel.y.label, at, Anchor::Middle).turned(-90.0));
+    svg.words(&Words { turn: -90.0, ..Words::new(&plot.panel.y.label, at, Anchor::Middle) });
     let mut at = plot.place(0.5, 1.0).moved(0.0, FONT - plot.head());
     for line in &plot.title_lines() {
-        let bold = Style::new().set("font-weight", "bold");
-        svg.words(&Words::new(line, at, Anchor::Middle).styled(bold));
+        let style = Style::new().set("font-weight", "bold");
+        svg.words(&Words { style, ..Words::new(line, at, Anchor::Middle) });
         at.y += LINE;
     }
 }
@@ -130,8 +128,8 @@ fn marks(svg: &mut Svg, plot: &Plot<'_>) {
         let line = segment(plot.place(share, 0.0), top.moved(0.0, -2.5));
         svg.path(&line, &Style::new().stroke(colour, width).dashes("3 2"));
         let at = Point::new(plot.mark_middle(mark), top.y - 4.0 - LINE * row as f64);
-        let words = Words::new(&mark.label, at, Anchor::Middle);
-        svg.words(&words.styled(Style::new().fill(colour)));
+        let style = Style::new().fill(colour);
+        svg.words(&Words { style, ..Words::new(&mark.label, at, Anchor::Middle) });
     }
 }
 
@@ -152,8 +150,8 @@ fn level_words(svg: &mut Svg, plot: &Plot<'_>) {
         if let Some(up) = plot.y.share(level.value) {
             let side = if up * plot.height < LINE { -2.5 } else { FONT };
             let at = plot.place(1.0, up).moved(-1.0, side);
-            let halo = Style::new().stroke(WHITE, 2.0).set("paint-order", "stroke");
-            svg.words(&Words::new(&level.label, at, Anchor::End).styled(halo));
+            let style = Style::new().stroke(WHITE, 2.0).set("paint-order", "stroke");
+            svg.words(&Words { style, ..Words::new(&level.label, at, Anchor::End) });
         }
     }
 }
@@ -179,7 +177,7 @@ fn bars(svg: &mut Svg, plot: &Plot<'_>, looks: &[Look]) {
             BarWords::Level => svg.words(&Words::new(&text, at, Anchor::Middle)),
             BarWords::Turned => {
                 let at = at.moved(FONT * 0.36, 0.0);
-                svg.words(&Words::new(&text, at, Anchor::Start).turned(-90.0));
+                svg.words(&Words { turn: -90.0, ..Words::new(&text, at, Anchor::Start) });
             }
             BarWords::None => {}
         }
@@ -202,7 +200,7 @@ fn curve(svg: &mut Svg, plot: &Plot<'_>, look: &Look, series: &Series) {
             symbols.extend(points.iter().map(|point| look.symbol(*point)));
         }
         let points = if series.mark == Drawn::Steps { stairs(&points) } else { points };
-        if series.mark != Drawn::Symbols && points.len() > 1 {
+        if points.len() > 1 {
             svg.path(&polyline(points), &look.line());
         }
     }

@@ -3,7 +3,7 @@
 use super::axis::{Ruler, shared, shared_by};
 use super::figure::{Drawn, Figure, Level, Mark, Panel, Scale, Series};
 use super::svg::{FONT, Point, Size, measure};
-use super::words::{syllables, wrap, wrap_words};
+use super::words::{SYLLABLES, wrap};
 use crate::report::quantity::short;
 
 /// A panel with its frame and its axes.
@@ -104,24 +104,28 @@ impl<'a> Plot<'a> {
         let Scale::Names(names) = &self.x.scale else {
             return false;
         };
-        let mut parts = names.iter().flat_map(|name| syllables(name));
+        let mut parts = names.iter().flat_map(|name| name.split_inclusive(SYLLABLES));
         let is_wide = parts.any(|part| measure(part.trim_end()) > self.slot());
-        is_wide || self.name_lines() > 3
+        is_wide || self.name_rows() > 3
     }
 
-    fn name_lines(&self) -> usize {
-        let lines = self.x.labels().map(|(_, label)| match self.x.scale {
-            Scale::Names(_) => wrap(label, self.slot(), FONT).len(),
-            _ => 1,
-        });
-        lines.max().unwrap_or(0)
+    /// The lines of a label of the axis across.
+    pub(super) fn name_lines(&self, label: &str) -> Vec<String> {
+        match self.x.scale {
+            Scale::Names(_) => wrap(label, SYLLABLES, self.slot(), FONT),
+            _ => vec![label.to_string()],
+        }
+    }
+
+    fn name_rows(&self) -> usize {
+        self.x.labels().map(|(_, label)| self.name_lines(label).len()).max().unwrap_or(0)
     }
 
     /// The title with its letter, in lines.
     pub(super) fn title_lines(&self) -> Vec<String> {
         let title = format!("{}{}", self.letter, self.panel.title);
         // Bold words are a little wider.
-        wrap_words(&title, self.left * 0.5 + self.width, FONT * 1.12)
+        wrap(&title, &[' '], self.left * 0.5 + self.width, FONT * 1.12)
     }
 
     /// The room above the frame.
@@ -144,7 +148,7 @@ impl<'a> Plot<'a> {
             });
             depths.fold(0.0, f64::max) + FONT
         } else {
-            LINE * self.name_lines() as f64
+            LINE * self.name_rows() as f64
         };
         names + label + 6.0
     }
@@ -301,7 +305,7 @@ impl<'a> Plot<'a> {
 
 /// The size of a name before it is turned.
 fn turned(name: &str) -> Size {
-    let lines = wrap(name, TURNED_MAX, FONT);
+    let lines = wrap(name, SYLLABLES, TURNED_MAX, FONT);
     let widest = lines.iter().map(|line| measure(line)).fold(0.0, f64::max);
     Size::new(widest, LINE * lines.len().max(1) as f64)
 }

@@ -101,13 +101,20 @@ impl Style {
 /// A text on a drawing.
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
-    text: &'a str,
-    at: Point,
-    anchor: Anchor,
-    turn: f64,
-    size: f64,
-    room: f64,
-    style: Style,
+    /// The text.
+    pub text: &'a str,
+    /// The foot of its first, middle or last letter, as `anchor` says.
+    pub at: Point,
+    /// Which part of it stands at its place.
+    pub anchor: Anchor,
+    /// The angle by which it is turned clockwise, in degrees.
+    pub turn: f64,
+    /// The height of its letters.
+    pub size: f64,
+    /// The room that it may take: what is longer is shortened, with a tooltip that has all of it.
+    pub room: f64,
+    /// More attributes, such as a colour.
+    pub style: Style,
 }
 
 impl<'a> Words<'a> {
@@ -115,27 +122,6 @@ impl<'a> Words<'a> {
     pub fn new(text: &'a str, at: Point, anchor: Anchor) -> Words<'a> {
         let (turn, size, room) = (0.0, FONT, f64::INFINITY);
         Words { text, at, anchor, turn, size, room, style: Style::new() }
-    }
-
-    /// The same text turned clockwise by so many degrees.
-    pub fn turned(self, turn: f64) -> Words<'a> {
-        Words { turn, ..self }
-    }
-
-    /// The same text in letters of this height.
-    pub fn sized(self, size: f64) -> Words<'a> {
-        Words { size, ..self }
-    }
-
-    /// The same text in at most so much room: what is longer is shortened, with a tooltip that
-    /// has all of it.
-    pub fn within(self, room: f64) -> Words<'a> {
-        Words { room, ..self }
-    }
-
-    /// The same text with these attributes.
-    pub fn styled(self, style: Style) -> Words<'a> {
-        Words { style, ..self }
     }
 
     fn element(&self) -> String {
@@ -171,34 +157,33 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// Adds an element with these attributes and this inside, which is markup.
-    pub fn add(&mut self, name: &str, style: &Style, inside: &str) {
-        self.text.push_str(&element(name, style, inside));
+    /// Adds an element, which is markup.
+    pub fn add(&mut self, element: &str) {
+        self.text.push_str(element);
         self.text.push('\n');
     }
 
     /// Adds all elements of another drawing, moved down by so much.
     pub fn add_below(&mut self, other: &Svg, down: f64) {
         let style = Style::new().set("transform", &format!("translate(0 {})", number(down)));
-        self.add("g", &style, &format!("\n{}", other.text));
+        self.add(&element("g", &style, &format!("\n{}", other.text)));
     }
 
     /// Adds all elements of another drawing, with a text that is shown to whoever points at them.
     pub fn add_with_tooltip(&mut self, other: &Svg, tooltip: &str) {
         let title = element("title", &Style::new(), &escape(tooltip));
-        self.add("g", &Style::new(), &(title + &other.text));
+        self.add(&element("g", &Style::new(), &(title + &other.text)));
     }
 
     /// Adds a text at its place.
     pub fn words(&mut self, words: &Words<'_>) {
-        self.text.push_str(&words.element());
-        self.text.push('\n');
+        self.add(&words.element());
     }
 
     /// Adds a path, unless it is empty.
     pub fn path(&mut self, data: &str, style: &Style) {
         if !data.is_empty() {
-            self.add("path", &Style::new().set("d", data).and(style), "");
+            self.add(&empty("path", &Style::new().set("d", data).and(style)));
         }
     }
 
@@ -209,13 +194,13 @@ impl Svg {
             .number("y", from.y.min(to.y))
             .number("width", (to.x - from.x).abs())
             .number("height", (to.y - from.y).abs());
-        self.add("rect", &place.and(style), "");
+        self.add(&empty("rect", &place.and(style)));
     }
 
     /// Adds a circle around a place.
     pub fn circle(&mut self, at: Point, radius: f64, style: &Style) {
         let place = Style::new().number("cx", at.x).number("cy", at.y).number("r", radius);
-        self.add("circle", &place.and(style), "");
+        self.add(&empty("circle", &place.and(style)));
     }
 }
 
@@ -250,7 +235,7 @@ impl Sheet<'_> {
     pub fn document(&self, body: &Svg) -> String {
         let [width, height] = [self.size.width, self.size.height.ceil()].map(number);
         let (unit, title, description) = (self.unit, escape(self.title), escape(self.description));
-        let mut text = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" ");
+        let mut text = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" ".to_string();
         match self.ground {
             Ground::Paper => {
                 text += &format!("width=\"{width}{unit}\" height=\"{height}{unit}\" ");
@@ -278,14 +263,15 @@ impl Sheet<'_> {
     }
 }
 
-/// One element; `inside` is markup.
+/// One element with something inside, which is markup.
 pub fn element(name: &str, style: &Style, inside: &str) -> String {
     let space = if style.attributes.is_empty() { "" } else { " " };
-    let attributes = &style.attributes;
-    match inside {
-        "" => format!("<{name}{space}{attributes}/>"),
-        inside => format!("<{name}{space}{attributes}>{inside}</{name}>"),
-    }
+    format!("<{name}{space}{}>{inside}</{name}>", style.attributes)
+}
+
+/// One element with nothing inside.
+pub fn empty(name: &str, style: &Style) -> String {
+    format!("<{name} {}/>", style.attributes)
 }
 
 /// `text` with everything that XML and HTML give a meaning to written as a reference, and a mark
@@ -370,7 +356,7 @@ mod tests {
     fn words_without_room_are_shortened_with_a_tooltip() {
         let words = Words::new("B10-P1-IBSPINE-07", Point::default(), Anchor::Start);
         assert!(!words.element().contains("<title>"));
-        let element = words.within(40.0).element();
+        let element = Words { room: 40.0, ..words }.element();
         assert!(element.contains('…') && element.contains("<title>B10-P1-IBSPINE-07</title>"));
     }
 }

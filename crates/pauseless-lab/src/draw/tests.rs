@@ -1,8 +1,9 @@
-use resvg::usvg::{Group, Node, Options, Tree};
+use resvg::usvg::{self, Group, Options, Tree};
 
 use super::axis::share_axes;
 use super::figure::{Axis, Drawn, Figure, Heat, Level, Mark, Panel, Scale, Series, Source, Spread};
-use super::svg::measure;
+use super::network::{self, Arrow, Network, Node, Role, Sizes};
+use super::svg::{Ground, Sheet, Svg, measure};
 use super::{PRINT_DPI, inline, png, svg};
 
 fn series(label: &str, mark: Drawn, points: &[(f64, f64)]) -> Series {
@@ -126,8 +127,8 @@ fn tree(svg: &str) -> Tree {
 fn texts(group: &Group, found: &mut Vec<(String, [f32; 4])>) {
     for node in group.children() {
         match node {
-            Node::Group(group) => texts(group, found),
-            Node::Text(text) => {
+            usvg::Node::Group(group) => texts(group, found),
+            usvg::Node::Text(text) => {
                 let at = text.abs_bounding_box();
                 let words = text.chunks().iter().map(|chunk| chunk.text()).collect();
                 found.push((words, [at.left(), at.top(), at.right(), at.bottom()]));
@@ -311,4 +312,66 @@ fn panels_of_one_quantity_share_their_axes() {
     let high = panels.each_ref().map(|panel| panel.y.ends.map(|ends| ends.high));
     // The last one would be flattened to nothing.
     assert_eq!(high, [Some(40.0), Some(40.0), Some(1.0)]);
+}
+
+/// A ring of so many switches, each with a host and an arrow to the next.
+fn ring(count: usize) -> Network {
+    let node = |name: String, role, home| Node {
+        tooltip: name.clone(),
+        name,
+        role,
+        layer: None,
+        home,
+        notes: Vec::new(),
+    };
+    let switches = (0..count).map(|n| node(format!("S<{n}>"), Role::Cycle, None));
+    let hosts = (0..count).map(|n| node(format!("H{n}"), Role::Host, Some(n)));
+    let nodes: Vec<Node> = switches.chain(hosts).collect();
+    let next = |n: usize| [n, (n + 1) % count];
+    let arrow = |n: usize| Arrow {
+        from: n,
+        to: next(n)[1],
+        badge: String::new(),
+        label: vec![format!("S{n}:S{}", next(n)[1]), format!("F{n}")],
+        start: None,
+    };
+    Network {
+        sizes: Sizes::small(&nodes),
+        nodes,
+        links: (0..count).map(next).chain((0..count).map(|n| [n, n + count])).collect(),
+        ring: (0..count).collect(),
+        arrows: (0..count).map(arrow).collect(),
+        routes: vec![vec![[count, 0], next(0), [1, count + 1]]],
+    }
+}
+
+#[test]
+fn the_words_of_a_network_keep_off_each_other() {
+    for count in [2, 3, 5] {
+        let drawing = network::draw(&ring(count));
+        let mut definitions = Svg::default();
+        network::define_heads(&mut definitions);
+        let sheet = Sheet {
+            size: drawing.size,
+            unit: "px",
+            title: "a ring",
+            description: "",
+            definitions,
+            ground: Ground::Paper,
+        };
+        let svg = sheet.document(&drawing.svg);
+        assert!(svg.contains(">S&lt;0&gt;</text>"), "{svg}");
+        assert_eq!(svg.matches("marker-end=\"url(#head0)\"").count(), count);
+        assert_eq!(svg.matches("marker-end=\"url(#head1)\"").count(), 1);
+        let mut found = Vec::new();
+        texts(tree(&svg).root(), &mut found);
+        assert_eq!(found.len(), count * 4);
+        for (index, (words, one)) in found.iter().enumerate() {
+            for (others, other) in &found[..index] {
+                let across = one[2].min(other[2]) - one[0].max(other[0]);
+                let down = one[3].min(other[3]) - one[1].max(other[1]);
+                assert!(across < 1.0 || down < 2.5, "{count}: {words}, {others}");
+            }
+        }
+    }
 }

@@ -8,20 +8,10 @@ pub fn width(text: &str, size: f64) -> f64 {
     f64::from(hundredths) / 100.0 * size
 }
 
-/// `text` in lines that are at most `room` wide, broken at spaces and hyphens; a syllable stays
-/// whole.
-pub(super) fn wrap(text: &str, room: f64, size: f64) -> Vec<String> {
-    lines(syllables(text), room, size)
-}
-
-/// `text` in lines that are at most `room` wide, broken at spaces only.
-pub(super) fn wrap_words(text: &str, room: f64, size: f64) -> Vec<String> {
-    lines(text.split_inclusive(' '), room, size)
-}
-
-fn lines<'a>(parts: impl Iterator<Item = &'a str>, room: f64, size: f64) -> Vec<String> {
+/// `text` in lines that are at most `room` wide, broken after these characters only.
+pub(super) fn wrap(text: &str, breaks: &[char], room: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for part in parts {
+    for part in text.split_inclusive(breaks) {
         match lines.last_mut() {
             Some(line) if width(&format!("{line}{}", part.trim_end()), size) <= room => {
                 line.push_str(part);
@@ -29,14 +19,8 @@ fn lines<'a>(parts: impl Iterator<Item = &'a str>, room: f64, size: f64) -> Vec<
             _ => lines.push(part.to_string()),
         }
     }
-    let trim = |line: String| line.trim().to_string();
-    let lines = lines.into_iter().map(trim);
+    let lines = lines.iter().map(|line| line.trim().to_string());
     lines.filter(|line| !line.is_empty()).collect()
-}
-
-/// The parts between which a line may end.
-pub(super) fn syllables(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive([' ', '-'])
 }
 
 /// `text` in at most so many letters: what tells names apart stands at either end, and at the last
@@ -63,6 +47,9 @@ fn advance(char: char) -> u32 {
     }
 }
 
+/// The characters after which a line of a name may end.
+pub(super) const SYLLABLES: &[char] = &[' ', '-'];
+
 /// The advances in DejaVu Sans Condensed from space to tilde.
 #[rustfmt::skip]
 const ADVANCES: [u8; 95] = [
@@ -86,11 +73,11 @@ mod tests {
 
     #[test]
     fn lines_break_at_spaces() {
-        assert_eq!(wrap("one two three", 40.0, 8.0), ["one two", "three"]);
-        assert_eq!(wrap("unbreakable", 1.0, 8.0), ["unbreakable"]);
-        assert_eq!(wrap("time-based GFC", 40.0, 8.0), ["time-", "based GFC"]);
-        let title = wrap_words("time-based GFC", 40.0, 8.0);
+        assert_eq!(wrap("one two three", SYLLABLES, 40.0, 8.0), ["one two", "three"]);
+        assert_eq!(wrap("unbreakable", SYLLABLES, 1.0, 8.0), ["unbreakable"]);
+        assert_eq!(wrap("time-based GFC", SYLLABLES, 40.0, 8.0), ["time-", "based GFC"]);
+        let title = wrap("time-based GFC", &[' '], 40.0, 8.0);
         assert_eq!(title, ["time-based", "GFC"]);
-        assert!(wrap("", 40.0, 8.0).is_empty());
+        assert!(wrap("", SYLLABLES, 40.0, 8.0).is_empty());
     }
 }

@@ -6,7 +6,7 @@ mod tests;
 
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::port::PortConfig;
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_dataplane::report::{
     ClassReport, NodeReport, PortReport, Quantiles, ReceiveReport, SendReport,
 };
@@ -156,7 +156,7 @@ impl Scene<'_> {
         let now = self.now;
         let stalled = match now.stalled {
             Span::ZERO => String::new(),
-            span => format!("  left out {}", short_span(span)),
+            span => format!("  left out {}", quantity::span(span)),
         };
         let heading = format!("{}  {}  {}", now.name, quantity::time(now.time), self.heading);
         lines.push(paint.paint(Mood::Strong, &(heading + &stalled)));
@@ -295,7 +295,7 @@ fn received(flow: &ReceiveReport, (goodput, share): (f64, f64), bars: Bars) -> S
     let Quantiles { p50, p99, .. } = flow.latency;
     let latency = |span: Span| match flow.latency.count {
         0 => String::new(),
-        _ => short_span(span),
+        _ => quantity::span(span),
     };
     let line = format!(
         "{:8} {:>9} {}  {:>12}  {:>9}  {:>9}  {:>9}",
@@ -345,8 +345,4 @@ fn fit(name: &str, width: usize) -> String {
         None => name.to_string(),
         Some(_) => name.chars().take(width - 1).chain(['~']).collect(),
     }
-}
-
-fn short_span(span: Span) -> String {
-    quantity::time(Time::ZERO + span)
 }

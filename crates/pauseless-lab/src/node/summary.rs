@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use pauseless_core::port::PortConfig;
-use pauseless_core::unit::{Span, Time};
+use pauseless_core::unit::Span;
 use pauseless_dataplane::report::{Lateness, NodeReport, PortReport};
 
 use super::drive;
@@ -49,10 +49,10 @@ pub fn outlook(file: &NodeFile) -> String {
         text,
         "  clock {}, slack {}, envelope {}, back end {}; parameters hold for tau up to {}",
         write_clock(wire.pace),
-        time(wire.slack),
+        quantity::span(wire.slack),
         wire.envelope_name(),
         wire.backend_name(),
-        time(file.tau()),
+        quantity::span(file.tau()),
     );
     for remark in file.remarks() {
         let _ = writeln!(text, "  {remark}");
@@ -142,7 +142,7 @@ fn late(lateness: &Lateness) -> String {
     ];
     let kinds = kinds.into_iter().filter(|(_, it)| it.count > 0);
     let lines = kinds.map(|(what, it)| {
-        let [p50, p99, most] = [it.p50, it.p99, it.max].map(time);
+        let [p50, p99, most] = [it.p50, it.p99, it.max].map(quantity::span);
         format!("{what} {p50} late (p50), {p99} (p99), {most} at most\n")
     });
     lines.collect()
@@ -151,7 +151,7 @@ fn late(lateness: &Lateness) -> String {
 /// Whether the parameters hold, as far as anybody knows.
 fn tau_sentence(document: &NodeDocument, paint: Paint) -> String {
     let tau = document.tau;
-    let planned = time(Span::ps(tau.planned_ps));
+    let planned = quantity::span(Span::ps(tau.planned_ps));
     let Some(measured) = tau.measured_ps else {
         let Lateness { control, data, .. } = document.report.lateness;
         let why = match (control.count, data.count) {
@@ -161,7 +161,7 @@ fn tau_sentence(document: &NodeDocument, paint: Paint) -> String {
         };
         return format!("tau was not measured: {why}; the parameters would hold up to {planned}");
     };
-    let measured = time(Span::ps(measured));
+    let measured = quantity::span(Span::ps(measured));
     if tau.is_exceeded() {
         paint.paint(
             Mood::Poor,
@@ -240,10 +240,6 @@ pub fn line(before: &NodeReport, now: &NodeReport) -> String {
         }
     }
     line
-}
-
-fn time(span: Span) -> String {
-    quantity::time(Time::ZERO + span)
 }
 
 #[cfg(test)]

@@ -145,16 +145,7 @@ pub(crate) fn badge(run: &Run) -> String {
 }
 
 fn card(run: &Run, panels: &[Panel], number: usize) -> String {
-    let scenario = &run.scenario;
-    let mut text = format!(
-        "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}</p>\n",
-        escape(&scenario.name),
-        badge(run),
-        escape(&scenario.title),
-        escape(&run.schemes()),
-        scenario.config.discipline.name(),
-        scenario.config.seed,
-    );
+    let mut text = card_head(run, "");
     text.push_str(&network(run, number));
     if run.outcome.series.times.is_empty() {
         text.push_str("<p class=\"note\">No curves over time: the scenario has no [probe].</p>\n");
@@ -162,28 +153,43 @@ fn card(run: &Run, panels: &[Panel], number: usize) -> String {
     for (place, panel) in panels.iter().enumerate() {
         text.push_str(&figure(panel, number, place));
     }
-    text.push_str("<ul>\n");
-    if let Some(ended) = verdict::ended(run) {
-        let _ = writeln!(text, "<li>{}</li>", escape(&ended));
-    }
-    for finding in Finding::ALL {
-        let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
-    }
-    let lines = [verdict::wire_loss(run), verdict::unfinished(run)];
-    for line in lines.into_iter().flatten() {
-        let _ = writeln!(text, "<li>{}</li>", escape(&line));
-    }
-    text.push_str("</ul>\n");
+    let findings = Finding::ALL.iter().map(|finding| finding.sentence(run));
+    let more = [verdict::wire_loss(run), verdict::unfinished(run)];
+    let lines = verdict::ended(run).into_iter().chain(findings);
+    text.push_str(&list(lines.chain(more.into_iter().flatten())));
     for section in summary::sections(run) {
         text.push_str(&metrics(&section));
     }
-    text.push_str(&provenance::nested(run));
-    let _ = write!(
-        text,
+    text + &provenance::nested(run) + &card_foot(run)
+}
+
+/// The beginning of the card of a run: its name, its verdict and its settings, with `more` of them.
+pub(crate) fn card_head(run: &Run, more: &str) -> String {
+    let scenario = &run.scenario;
+    format!(
+        "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}{}</p>\n",
+        escape(&scenario.name),
+        badge(run),
+        escape(&scenario.title),
+        escape(&run.schemes()),
+        scenario.config.discipline.name(),
+        scenario.config.seed,
+        escape(more),
+    )
+}
+
+/// The end of the card of a run: its parameters.
+pub(crate) fn card_foot(run: &Run) -> String {
+    format!(
         "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        escape(&shortened(&scenario.resolved())),
-    );
-    text
+        escape(&shortened(&run.scenario.resolved())),
+    )
+}
+
+/// A list of lines of text.
+pub(crate) fn list(lines: impl Iterator<Item = String>) -> String {
+    let lines = lines.map(|line| format!("<li>{}</li>\n", escape(&line)));
+    format!("<ul>\n{}</ul>\n", String::from_iter(lines))
 }
 
 /// The network, with the cycle of its deadlock; what a script replays.
@@ -235,7 +241,7 @@ fn metrics(section: &summary::Section) -> String {
 }
 
 /// A file as long as anybody reads it, and how much longer it is.
-pub(crate) fn shortened(file: &str) -> String {
+fn shortened(file: &str) -> String {
     let count = file.lines().count();
     if count <= LINES_MAX {
         return file.to_string();

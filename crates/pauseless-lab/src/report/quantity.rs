@@ -64,10 +64,15 @@ pub fn bytes(bytes: Bytes) -> String {
     scaled(bytes.get() as f64, &units, "B")
 }
 
-/// An instant or a length of time: `3.41 ms`.
+/// An instant: `3.41 ms`.
 pub fn time(time: Time) -> String {
     let units = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
     scaled(time.as_ps() as f64, &units, "ps")
+}
+
+/// A length of time: `3.41 ms`.
+pub fn span(span: Span) -> String {
+    time(Time::ZERO + span)
 }
 
 /// An instant in a run whose first flow starts at `start`: to the nanosecond where three digits
@@ -96,6 +101,16 @@ pub fn percent(share: f64) -> String {
         p if p < 0.001 => "<0.001 %".to_string(),
         p if p < 1.0 => format!("{p:.3} %"),
         p => format!("{p:.1} %"),
+    }
+}
+
+/// A share in percent, without the sign: `20.0`.
+pub fn percents(share: f64) -> String {
+    match share * 100.0 {
+        0.0 => "0".to_string(),
+        100.0 => "100".to_string(),
+        percent if percent < 0.1 => format!("{percent:.2}"),
+        percent => format!("{percent:.1}"),
     }
 }
 
@@ -145,10 +160,50 @@ pub fn short(value: f64) -> String {
         let text = format!("{:.1}", value / 10f64.powi(power));
         return minus(&format!("{}×10{}", trimmed(&text), raised(power)));
     }
-    let digits = usize::try_from(2 - power).unwrap_or(0);
     // A half goes up, as in tables.
-    let value = if digits == 0 { value.round() } else { value };
-    minus(trimmed(&format!("{value:.digits$}")))
+    let value = if power >= 2 { value.round() } else { value };
+    minus(trimmed(&with_digits(value, 3)))
+}
+
+/// A number with at most six digits that count, as it stands at an axis: `1.23457`.
+pub fn digits(value: f64) -> String {
+    let power = value.abs().log10().floor();
+    if value == 0.0 || !value.is_finite() {
+        value.to_string()
+    } else if (-6.0..15.0).contains(&power) {
+        trimmed(&with_digits(value, 6)).to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// A number with three digits that count, or all of a whole one: `2.00`, `12,346`, `5.00e-7`.
+pub fn significant(value: f64) -> String {
+    let size = value.abs();
+    match size {
+        _ if value == 0.0 => "0".to_string(),
+        _ if value < 0.0 => format!("-{}", significant(size)),
+        _ if size.fract() == 0.0 && size < 1e15 => count(size as u64),
+        _ if (99.95..1e15).contains(&size) => count(size.round() as u64),
+        _ if (1e-3..1e15).contains(&size) => with_digits(value, 3),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+/// A count as a count, any other number with three digits: `12`, `-0.042`.
+pub fn measured(value: f64) -> String {
+    match value {
+        value if value < 0.0 => format!("-{}", measured(-value)),
+        value if value.fract() == 0.0 => count(value as u64),
+        value => number(value),
+    }
+}
+
+/// A number that is not zero with so many digits that count, or all digits before the point.
+fn with_digits(value: f64, digits: i32) -> String {
+    let power = value.abs().log10().floor() as i32;
+    let places = usize::try_from(digits - 1 - power).unwrap_or(0);
+    format!("{value:.places$}")
 }
 
 fn trimmed(text: &str) -> &str {
@@ -294,6 +349,15 @@ mod tests {
         assert_eq!([3_522.5, -122.5].map(short), ["3523", "−123"]);
         let texts = [0.0, 28.0, 0.12345, 1234.5, 5e-7, -2.5e8].map(short);
         assert_eq!(texts, ["0", "28", "0.123", "1235", "5×10⁻⁷", "−2.5×10⁸"]);
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        let texts = [0.0, 12.0, -0.123_4, 1.999, 12_345.6, 5e-7].map(significant);
+        assert_eq!(texts, ["0", "12", "-0.123", "2.00", "12,346", "5.00e-7"]);
+        assert_eq!([0.0, 1.234_567, 10_000.0, 1e-9].map(digits), ["0", "1.23457", "10000", "1e-9"]);
+        assert_eq!([-3.0, 0.042, 12_345.0].map(measured), ["-3", "0.042", "12,345"]);
+        assert_eq!([0.0, 0.2, 0.0004, 1.0].map(percents), ["0", "20.0", "0.04", "100"]);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The metrics of a run as a few short tables and sentences, for a terminal and for a page.
 
-use pauseless_core::unit::Time;
-
 use super::text::Table;
 use super::{Run, mitigation, provenance, quantity, replica};
 use crate::metrics::completion::{Completion, Group};
@@ -169,7 +167,7 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
             "Congestion tree: up to {} at a time, {} in the mean, for {}; it reached {}.",
             quantity::plural(u64::from(tree.links_max), "link"),
             quantity::number(tree.links_mean),
-            quantity::time(Time::ZERO + tree.duration),
+            quantity::span(tree.duration),
             quantity::plural(u64::from(tree.hosts), "host"),
         ));
     }

@@ -3,7 +3,7 @@
 use pauseless_core::id::FlowId;
 use pauseless_core::port::FullPool;
 use pauseless_core::transport::{GoBackN, Recovery};
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
@@ -117,7 +117,7 @@ pub fn aftermath(run: &Run) -> Option<String> {
     let sentence = match (run.outcome.is_stuck(), held) {
         (_, Bytes::ZERO) => {
             let span = run.outcome.last_arrival.saturating_since(stopped);
-            format!("drained in {}", quantity::time(Time::ZERO + span))
+            format!("drained in {}", quantity::span(span))
         }
         (true, held) => format!("{} stuck for ever", quantity::bytes(held)),
         (false, held) if !run.looks_for_deadlock => {
@@ -161,7 +161,7 @@ fn episodes(run: &Run) -> Option<String> {
     let longest = broken.clone().max()?;
     let soon = |word: &str| match longest {
         Span::ZERO => "at once".to_string(),
-        longest => format!("{word} {}", quantity::time(Time::ZERO + longest)),
+        longest => format!("{word} {}", quantity::span(longest)),
     };
     Some(match (episodes.len(), broken.count()) {
         (1, _) => format!("it was broken {}", soon("after")),

@@ -16,7 +16,7 @@ pub mod reference;
 pub mod rows;
 
 use pauseless_core::id::Class;
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::outcome::QueueOutcome;
 use serde::Serialize;
 
@@ -147,7 +147,7 @@ impl Unit {
             Value::Shown(shown) => return quantity::number(shown),
         };
         match (self, value) {
-            (Unit::Ms | Unit::Us, _) => quantity::time(Time::ZERO + Span::ps(whole)),
+            (Unit::Ms | Unit::Us, _) => quantity::span(Span::ps(whole)),
             (Unit::Kb, _) => quantity::bytes(Bytes::new(whole)),
             (Unit::Gbps, Value::Real(bps)) => quantity::rate(bps),
             (Unit::Percent, Value::Real(share)) => quantity::percent(share),

@@ -3,12 +3,14 @@
 use std::fmt::Write;
 
 use super::Measured;
-use super::table::{frames, measured_tau, remarks, span};
+use super::table::{frames, measured_tau, remarks};
 use crate::draw;
 use crate::draw::colour::PALETTE;
 use crate::draw::figure::{Series, Source};
 use crate::report::figure::{Panel, compare, curve, kb, levels};
-use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened, table};
+use crate::report::html::{
+    Heading, badge, card_foot, card_head, escape, frame, goodputs, list, table,
+};
 use crate::report::quantity;
 use crate::report::verdict::{self, Finding};
 use crate::run::Run;
@@ -64,7 +66,7 @@ fn summary(runs: &[Measured]) -> String {
         let tau = measured_tau(&measured.wire);
         let name = escape(&measured.run.scenario.name);
         rows.push(row(name, frames(measured), &measured.run, tau));
-        let tau = span(measured.wire.tau_configured);
+        let tau = quantity::span(measured.wire.tau_configured);
         rows.push(row(String::new(), "simulated", &measured.simulated, tau));
     }
     table(&heads, rows)
@@ -86,20 +88,11 @@ fn row(name: String, frames: &str, run: &Run, tau: String) -> [String; 8] {
 
 fn card(measured: &Measured, panels: &[Panel]) -> String {
     let run = &measured.run;
-    let (scenario, wire) = (&run.scenario, &measured.wire);
-    let mut text = format!(
-        "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}; back end {}, {} clock, \
-         {} in {:.1} s</p>\n",
-        escape(&scenario.name),
-        badge(run),
-        escape(&scenario.title),
-        escape(&run.schemes()),
-        scenario.config.discipline.name(),
-        scenario.config.seed,
-        wire.backend,
-        wire.clock,
-        quantity::time(run.outcome.end),
-        run.wall_s,
+    let wire = &measured.wire;
+    let end = quantity::time(run.outcome.end);
+    let mut text = card_head(
+        run,
+        &format!("; back end {}, {} clock, {end} in {:.1} s", wire.backend, wire.clock, run.wall_s),
     );
     for panel in panels {
         let (caption, figure) = (escape(&panel.caption), draw::inline(&panel.figure));
@@ -108,22 +101,10 @@ fn card(measured: &Measured, panels: &[Panel]) -> String {
             "<figure>\n<figcaption>{caption}, dashed: simulated</figcaption>\n{figure}</figure>\n"
         );
     }
-    text.push_str("<ul>\n");
-    for finding in Finding::ALL {
-        let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
-    }
-    let simulated = escape(&verdict::brief(&measured.simulated));
-    let _ = writeln!(text, "<li>simulated: {simulated}</li>");
-    for remark in remarks(measured) {
-        let _ = writeln!(text, "<li>{}</li>", escape(&remark));
-    }
-    text.push_str("</ul>\n");
-    let _ = write!(
-        text,
-        "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        escape(&shortened(&scenario.resolved())),
-    );
-    text
+    let findings = Finding::ALL.iter().map(|finding| finding.sentence(run));
+    let simulated = format!("simulated: {}", verdict::brief(&measured.simulated));
+    text.push_str(&list(findings.chain([simulated]).chain(remarks(measured))));
+    text + &card_foot(run)
 }
 
 /// The figures of a run: goodput of all flows, then the queue of each probed port.

@@ -1,7 +1,5 @@
 //! The testbed's runs in one table: what was measured above what was simulated.
 
-use pauseless_core::unit::{Span, Time};
-
 use super::{Measured, WireFacts};
 use crate::report::html::goodputs;
 use crate::report::text::{Mood, Paint, Table};
@@ -29,7 +27,12 @@ pub fn table(runs: &[Measured], paint: Paint) -> String {
         let name = measured.run.scenario.name.clone();
         let lines = [
             (name, frames(measured), &measured.run, measured_tau(&measured.wire)),
-            (String::new(), "simulated", &measured.simulated, span(measured.wire.tau_configured)),
+            (
+                String::new(),
+                "simulated",
+                &measured.simulated,
+                quantity::span(measured.wire.tau_configured),
+            ),
         ];
         for (name, frames, run, tau) in lines {
             let mut row = vec![name, frames.to_string(), verdict::brief(run)];
@@ -62,7 +65,7 @@ pub fn remarks(measured: &Measured) -> Vec<String> {
         remarks.push(format!(
             "tau was exceeded: {} measured, {} configured; buffers may overflow",
             measured_tau(wire),
-            span(wire.tau_configured),
+            quantity::span(wire.tau_configured),
         ));
     }
     if wire.tau.is_none() {
@@ -113,12 +116,7 @@ fn rates(run: &Run, is_apart: bool) -> Vec<String> {
 
 /// The measured tau in words.
 pub(super) fn measured_tau(wire: &WireFacts) -> String {
-    wire.tau.map_or("not measured".to_string(), span)
-}
-
-/// A time as reports write it.
-pub(super) fn span(span: Span) -> String {
-    quantity::time(Time::ZERO + span)
+    wire.tau.map_or("not measured".to_string(), quantity::span)
 }
 
 /// More flows than this have no columns of their own.

@@ -6,7 +6,7 @@ use pauseless_dataplane::clock::Pace;
 use pauseless_sim::Config;
 
 use super::BedError;
-use super::table::span;
+use crate::report::quantity::span;
 use crate::scenario::Scenario;
 
 /// The tick of the lockstep for `scenario`. A frame is seen at the end of the tick that it has left in,

@@ -21,7 +21,7 @@ fn lines(simulated: &Simulated) -> String {
     let _ = writeln!(
         out,
         "  Simulated for {}, under {} with {} per port:",
-        quantity::time(Time::ZERO + simulated.duration),
+        quantity::span(simulated.duration),
         simulated.flow_control,
         quantity::bytes(simulated.buffer),
     );

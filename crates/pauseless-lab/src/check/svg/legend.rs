@@ -99,7 +99,7 @@ impl Legend<'_> {
         let shown = path(most.unwrap_or(6));
         let mut line = Svg::default();
         let words = Words::new(&shown, Point::new(x, self.y), Anchor::Start);
-        line.words(&words.sized(13.0).within(room));
+        line.words(&Words { size: 13.0, room, ..words });
         self.svg.add_with_tooltip(&line, &path(usize::MAX));
     }
 
@@ -123,9 +123,7 @@ impl Legend<'_> {
 
     fn heading(&mut self, text: &str) {
         self.y += LINE + 10.0;
-        let words = Words::new(text, Point::new(EDGE, self.y), Anchor::Start).sized(14.0);
-        let words = words.within(self.width - 2.0 * EDGE);
-        self.svg.words(&words.styled(Style::new().set("font-weight", "bold")));
+        self.line(text, EDGE, Style::new().set("font-weight", "bold"));
     }
 
     fn remark(&mut self, text: &str) {
@@ -135,8 +133,8 @@ impl Legend<'_> {
 
     /// Writes a line of text at the present height.
     fn line(&mut self, text: &str, x: f64, style: Style) {
-        let words = Words::new(text, Point::new(x, self.y), Anchor::Start).sized(13.0);
-        self.svg.words(&words.within(self.width - x - EDGE).styled(style));
+        let words = Words::new(text, Point::new(x, self.y), Anchor::Start);
+        self.svg.words(&Words { size: 13.0, room: self.width - x - EDGE, style, ..words });
     }
 
     /// The name of a port with that of its switch.

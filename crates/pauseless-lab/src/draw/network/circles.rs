@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::layout::Layout;
+use super::layout::{Layout, Place};
 use super::{Network, Role};
 use crate::draw::svg::{Point, Size};
 
@@ -12,13 +12,13 @@ pub(super) fn stand(layout: &mut Layout, network: &Network) {
     let outside = Vec::from_iter(outside);
     let ring = &network.ring;
     let count = ring.len() as f64;
-    let sizes = network.sizes;
-    let least = if outside.is_empty() { sizes.alone } else { sizes.inner };
-    let inner = if ring.len() < 2 {
-        Size::default()
-    } else {
-        let [width, height] = [sizes.growth.width * count, sizes.growth.height * count];
-        Size::new(least.width.max(width), least.height.max(height))
+    let spread = |width: f64, height: f64| {
+        Size::new(width * network.sizes.spread, height * network.sizes.spread)
+    };
+    let inner = match (ring.len(), outside.len()) {
+        (0 | 1, _) => Size::default(),
+        (_, 0) => spread(f64::max(270.0, 36.0 * count), f64::max(170.0, 23.0 * count)),
+        _ => spread(f64::max(200.0, 36.0 * count), f64::max(130.0, 23.0 * count)),
     };
     let mut angles = Vec::new();
     for (number, switch) in ring.iter().enumerate() {
@@ -26,10 +26,12 @@ pub(super) fn stand(layout: &mut Layout, network: &Network) {
         layout.put(*switch, on(inner, angle), Role::Cycle);
         angles.push((*switch, angle));
     }
+    let around = spread(255.0, 180.0);
     let outer = if ring.is_empty() {
-        sizes.hollow
+        let count = outside.len() as f64;
+        spread((36.0 * count).clamp(270.0, 400.0), (23.0 * count).clamp(170.0, 260.0))
     } else {
-        Size::new(inner.width + sizes.around.width, inner.height + sizes.around.height)
+        Size::new(inner.width + around.width, inner.height + around.height)
     };
     angles.extend(stand_outside(layout, network, outside, outer));
     for (switch, angle) in angles {
@@ -78,7 +80,11 @@ fn stand_outside(
     outside.sort_by_cached_key(|(switch, _)| towards(*switch));
     let weight = |role: Role| if role == Role::Idle { 1.0 } else { 1.6 };
     let total: f64 = outside.iter().map(|(_, role)| weight(*role)).sum();
+    // Those that surround nothing begin like a cycle.
     let mut angle = -PI;
+    if let (Some((_, role)), true) = (outside.first(), network.ring.is_empty()) {
+        angle = start(outside.len()) - weight(*role) * PI / total;
+    }
     let mut angles = Vec::new();
     for (switch, role) in outside {
         let share = weight(role) * TAU / total;
@@ -88,7 +94,8 @@ fn stand_outside(
             width.min((radius.width * share * 0.9).max(14.0)),
             height.min((radius.height * share * 0.9).max(8.0)),
         );
-        layout.put_sized(switch, on(radius, angle + share / 2.0), role, size);
+        let at = on(radius, angle + share / 2.0);
+        layout.places[switch] = Some(Place { at, size, role });
         angles.push((switch, angle + share / 2.0));
         angle += share;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::layout::Layout;
+use super::layout::{Layout, Place};
 use super::{Network, Role};
 use crate::draw::svg::{Point, Size};
 
@@ -77,7 +77,8 @@ fn stand_in_row(layout: &mut Layout, row: &[(usize, Role)], y: f64) {
     let gap = gap.clamp(2.0, GAP_MAX);
     let mut x = -(widths + gap * row.len() as f64) / 2.0;
     for ((switch, role), size) in row.iter().zip(sizes) {
-        layout.put_sized(*switch, Point::new(x + (size.width + gap) / 2.0, y), *role, size);
+        let at = Point::new(x + (size.width + gap) / 2.0, y);
+        layout.places[*switch] = Some(Place { at, size, role: *role });
         x += size.width + gap;
     }
 }

@@ -46,12 +46,7 @@ impl Layout {
 
     /// Puts a node into a box of the usual size of its role.
     pub(super) fn put(&mut self, node: usize, at: Point, role: Role) {
-        self.put_sized(node, at, role, self.sizes.usual(role));
-    }
-
-    /// Puts a node into a box of this size.
-    pub(super) fn put_sized(&mut self, node: usize, at: Point, role: Role, size: Size) {
-        self.places[node] = Some(Place { at, size, role });
+        self.places[node] = Some(Place { at, size: self.sizes.usual(role), role });
     }
 
     /// Whether a box of this size touches no other.
@@ -65,11 +60,11 @@ impl Layout {
 
     /// The line between two nodes, `offset` to its left and around the boxes in its way; `None` if
     /// one of them is not drawn.
-    pub(super) fn track(&self, network: &Network, ends: [usize; 2], offset: f64) -> Option<Track> {
+    pub(super) fn track(&self, ends: [usize; 2], offset: f64) -> Option<Track> {
         let [from, to] = ends.map(|node| self.places[node]);
         let others = self.places.iter().enumerate().filter(|(node, _)| !ends.contains(node));
         let others = Vec::from_iter(others.filter_map(|(_, place)| *place));
-        Some(Track::between(&from?, &to?, &others, offset, network.sizes.bend))
+        Some(Track::between([&from?, &to?], &others, offset, self.sizes.spread))
     }
 
     /// Moves everything to where it begins at the origin, in the middle of the drawing's width.

@@ -16,8 +16,7 @@ impl Track {
     /// A line from one box to another, `offset` to the left of the straight line; it bends, by
     /// `strength` times the usual, where `others` are in its way.
     pub(super) fn between(
-        from: &Place,
-        to: &Place,
+        [from, to]: [&Place; 2],
         others: &[Place],
         offset: f64,
         strength: f64,

@@ -12,7 +12,7 @@ use self::label::Room;
 use self::layout::{Layout, Place};
 use self::line::Track;
 use super::colour::{ALARM, ALARM_GROUND, GREY, GRID, OUTLINE, PALETTE, WHITE, colour};
-use super::svg::{Anchor, Point, Size, Style, Svg, Words, element};
+use super::svg::{Anchor, Point, Size, Style, Svg, Words, element, empty, segment};
 use super::words::width;
 
 /// A network to be drawn. Nodes are known by their positions in the list.
@@ -90,18 +90,8 @@ pub struct Sizes {
     pub idle: Size,
     /// The box of a host.
     pub host: Size,
-    /// The least radii of a cycle that stands alone.
-    pub alone: Size,
-    /// The least radii of a cycle with other switches around it.
-    pub inner: Size,
-    /// The radii of switches around nothing.
-    pub hollow: Size,
-    /// By how much a circle around the cycle is larger.
-    pub around: Size,
-    /// By how much the radii of the cycle grow with each switch.
-    pub growth: Size,
-    /// By how much lines bend around boxes, as a share of the usual.
-    pub bend: f64,
+    /// How far apart boxes stand, as a share of their distance on a sheet.
+    pub spread: f64,
     /// The room around everything, for lines and labels that leave the boxes.
     pub margin: f64,
 }
@@ -114,12 +104,7 @@ impl Sizes {
         passed: Size::new(108.0, 40.0),
         idle: Size::new(84.0, 36.0),
         host: Size::new(128.0, 26.0),
-        alone: Size::new(270.0, 170.0),
-        inner: Size::new(200.0, 130.0),
-        hollow: Size::new(400.0, 260.0),
-        around: Size::new(255.0, 180.0),
-        growth: Size::new(36.0, 23.0),
-        bend: 1.0,
+        spread: 1.0,
         margin: 30.0,
     };
 
@@ -130,19 +115,13 @@ impl Sizes {
             same.map(|node| width(&node.name, NAME)).fold(0.0, f64::max)
         };
         let switch = Size::new((widest(false) + 20.0).clamp(48.0, 120.0), 30.0);
-        let radius = |share: f64, height: f64| Size::new(switch.width * share, height);
         Sizes {
             width: 460.0,
             cycle: switch,
             passed: switch,
             idle: switch,
             host: Size::new((widest(true) + 20.0).clamp(36.0, 110.0), 24.0),
-            alone: radius(2.1, 84.0),
-            inner: radius(1.6, 60.0),
-            hollow: radius(2.4, 80.0),
-            around: radius(2.2, 80.0),
-            growth: radius(0.4, 12.0),
-            bend: 0.5,
+            spread: (switch.width / Sizes::SHEET.cycle.width).max(0.45),
             margin: 40.0,
         }
     }
@@ -174,9 +153,10 @@ pub fn draw(network: &Network) -> Drawing {
     let mut room = Room::new(&layout);
     links(&mut svg, network, &layout);
     routes(&mut svg, network, &layout, &mut room);
-    let tracks = network.arrows.iter().filter_map(|arrow| {
-        Some((arrow, layout.track(network, [arrow.from, arrow.to], ARROW_OFFSET)?))
-    });
+    let tracks = network
+        .arrows
+        .iter()
+        .filter_map(|arrow| Some((arrow, layout.track([arrow.from, arrow.to], ARROW_OFFSET)?)));
     let tracks: Vec<(&Arrow, Track)> = tracks.collect();
     for (_, track) in &tracks {
         room.add_line(track);
@@ -206,14 +186,14 @@ pub fn define_heads(definitions: &mut Svg) {
             .number("markerHeight", size)
             .set("orient", "auto");
         let tip = Style::new().set("d", "M0 0L10 5L0 10z").fill(colour);
-        definitions.add("marker", &style, &element("path", &tip, ""));
+        definitions.add(&element("marker", &style, &empty("path", &tip)));
     }
 }
 
 fn links(svg: &mut Svg, network: &Network, layout: &Layout) {
     let drawn = network.links.iter().filter_map(|[a, b]| {
         let (from, to) = (layout.places[*a]?.at, layout.places[*b]?.at);
-        Some(super::svg::segment(from, to))
+        Some(segment(from, to))
     });
     let drawn: Vec<String> = drawn.collect();
     // Hundreds of lines would be a grey wall.
@@ -233,7 +213,7 @@ fn routes(svg: &mut Svg, network: &Network, layout: &Layout, room: &mut Room) {
             let is_access = step.iter().any(|node| network.nodes[*node].role == Role::Host);
             let offset = if is_access { 3.0 } else { ROUTE_OFFSET } + ROUTE_GAP * *lane as f64;
             *lane += 1;
-            if let Some(track) = layout.track(network, *step, offset) {
+            if let Some(track) = layout.track(*step, offset) {
                 room.add_line(&track);
                 // Where a part of the way is not drawn, the line is interrupted.
                 data.push_str(&track.data(if at == Some(step[0]) { 'L' } else { 'M' }));
@@ -288,10 +268,10 @@ fn symbol(svg: &mut Svg, network: &Network, node: &Node, place: &Place) {
         Role::Cycle => 12.0 + 0.12 * across,
     };
     let name = Words::new(&node.name, place.at.moved(0.0, foot), Anchor::Middle);
-    svg.words(&name.sized(letters).within(across - edge).styled(ink));
+    svg.words(&Words { size: letters, room: across - edge, style: ink, ..name });
     if let Some(note) = note {
         let note = Words::new(note, place.at.moved(0.0, 13.0), Anchor::Middle);
-        svg.words(&note.sized(NOTE).within(across).styled(grey));
+        svg.words(&Words { size: NOTE, room: across, style: grey, ..note });
     }
 }
 
@@ -310,10 +290,11 @@ fn labels(svg: &mut Svg, tracks: &[(&Arrow, Track)], room: &mut Room) {
         }
         // What belongs to a whole arrow stands outside of the cycle.
         let pull = if arrow.badge.is_empty() { 12.0 } else { 0.0 };
-        label(svg, &arrow.label, at, room, pull);
+        label(svg, &arrow.label, room.take(at, label_size(&arrow.label), pull));
         if let Some(start) = &arrow.start {
             let at = track.at(track.after_start(20.0));
-            label(svg, std::slice::from_ref(start), at, room, 0.0);
+            let start = std::slice::from_ref(start);
+            label(svg, start, room.take(at, label_size(start), 0.0));
         }
     }
 }
@@ -324,27 +305,29 @@ pub fn badge(svg: &mut Svg, number: &str, at: Point, radius: f64) {
     let style = Style::new().set("font-weight", "bold").fill(WHITE);
     let size = radius + 2.0;
     let words = Words::new(number, at.moved(0.0, size * 0.36), Anchor::Middle);
-    svg.words(&words.sized(size).styled(style));
+    svg.words(&Words { size, style, ..words });
 }
 
-/// Writes some short lines near a point where there is room for them.
-fn label(svg: &mut Svg, lines: &[String], point: Point, room: &mut Room, pull: f64) {
-    const LINE: f64 = 15.0;
-    const WIDTH_MAX: f64 = 150.0;
+/// The room that some short lines need.
+fn label_size(lines: &[String]) -> Size {
     // Bold letters are a little wider.
     let widths = lines.iter().map(|line| width(line, LABEL * 1.1));
-    let widest = widths.fold(0.0, f64::max).min(WIDTH_MAX);
-    let height = LINE * lines.len() as f64;
-    let middle = room.take(point, Size::new(widest + 4.0, height + 2.0), pull);
+    let widest = widths.fold(0.0, f64::max).min(LABEL_MAX);
+    Size::new(widest + 4.0, LABEL_LINE * lines.len() as f64 + 2.0)
+}
+
+/// Writes some short lines around a point.
+fn label(svg: &mut Svg, lines: &[String], middle: Point) {
+    let height = LABEL_LINE * lines.len() as f64;
     let style = Style::new()
         .set("font-weight", "bold")
         .set("paint-order", "stroke")
         .stroke(WHITE, 4.0)
         .set("stroke-linejoin", "round");
     for (number, line) in lines.iter().enumerate() {
-        let at = middle.moved(0.0, 12.0 - height / 2.0 + LINE * number as f64);
-        let words = Words::new(line, at, Anchor::Middle).sized(LABEL).within(WIDTH_MAX);
-        svg.words(&words.styled(style.clone()));
+        let at = middle.moved(0.0, 12.0 - height / 2.0 + LABEL_LINE * number as f64);
+        let words = Words::new(line, at, Anchor::Middle);
+        svg.words(&Words { size: LABEL, room: LABEL_MAX, style: style.clone(), ..words });
     }
 }
 
@@ -352,6 +335,10 @@ fn label(svg: &mut Svg, lines: &[String], point: Point, room: &mut Room, pull: f
 const NAME: f64 = 14.0;
 /// The height of the letters of labels beside arrows.
 const LABEL: f64 = 13.0;
+/// The distance from one line of a label to the next.
+const LABEL_LINE: f64 = 15.0;
+/// The greatest width of a label.
+const LABEL_MAX: f64 = 150.0;
 /// The height of the letters of notes.
 const NOTE: f64 = 12.0;
 /// Arrows keep to the left, so that the two directions of a link can be told apart.

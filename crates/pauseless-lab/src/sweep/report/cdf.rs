@@ -6,6 +6,7 @@ use super::rows::Rows;
 use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
+use crate::report::quantity::significant;
 use crate::table::{Column, Table};
 
 /// The quantiles and their figure.
@@ -57,8 +58,8 @@ fn shown(groups: &Groups) -> Shown {
     heads.extend(QUANTILES.map(|(name, _)| Head::number(name)));
     let rows = groups.values.iter().map(|(group, values)| {
         let mut row: Vec<String> = groups.key.words(*group);
-        row.push(words::number(values.len() as f64));
-        row.extend(QUANTILES.map(|(_, share)| words::number(quantile(values, share))));
+        row.push(significant(values.len() as f64));
+        row.extend(QUANTILES.map(|(_, share)| significant(quantile(values, share))));
         row.into_iter().map(Cell::Text).collect()
     });
     Shown { rows: rows.collect(), heads }

@@ -7,6 +7,7 @@ use super::proportion::Share;
 use super::rows::{Coded, Rows};
 use super::{Cell, Head, Part, Shown, spread, words};
 use crate::draw::figure::{Axis, Figure, Heat, Panel, Scale};
+use crate::report::quantity::significant;
 use crate::table::{Column, Table};
 
 /// The cells and their figure.
@@ -197,7 +198,7 @@ impl Map<'_> {
                 };
                 let mut line = self.words(outer);
                 line.push(self.y.words[row].clone());
-                let write = |it: Option<f64>| it.map_or("-".to_string(), words::number);
+                let write = |it: Option<f64>| it.map_or("-".to_string(), significant);
                 line.extend(cells.into_iter().map(write));
                 shown.rows.push(line.into_iter().map(Cell::Text).collect());
             }

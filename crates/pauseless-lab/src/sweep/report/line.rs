@@ -9,6 +9,7 @@ use super::rows::Rows;
 use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
+use crate::report::quantity::significant;
 use crate::table::{Column, Table};
 
 /// The middles with their bands, and their figure.
@@ -142,7 +143,7 @@ impl Lines<'_> {
         let rows = self.spreads.iter().map(|(group, it)| {
             let mut row = self.groups.key.words(*group);
             let [low, high] = it.ends;
-            row.extend([it.count as f64, it.middle, low, high].map(words::number));
+            row.extend([it.count as f64, it.middle, low, high].map(significant));
             row.into_iter().map(Cell::Text).collect()
         });
         Shown { rows: rows.collect(), heads }

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::claim::Judged;
-use super::{Cell, Part, Report, Share, Shown, text, words};
+use super::{Cell, Part, Report, Share, Shown, text};
 use crate::draw;
 use crate::report::html::{self, Heading, escape};
-use crate::report::quantity::count;
+use crate::report::quantity::{count, percents};
 use crate::repro::claim::Verdict;
 
 /// The page as HTML.
@@ -154,10 +154,10 @@ fn share(share: Share) -> String {
     let Some(value) = share.value() else {
         return "-".to_string();
     };
-    let [low, high] = share.interval().map(words::percent);
+    let [low, high] = share.interval().map(percents);
     format!(
         "<b>{} %</b> <small>{} of {}; {low} to {high} %</small>",
-        words::percent(value),
+        percents(value),
         count(share.count as u64),
         count(share.total as u64),
     )

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::claim::Judged;
-use super::{Cell, Part, Report, Share, Shown, words};
-use crate::report::quantity::{count, plural};
+use super::{Cell, Part, Report, Share, Shown};
+use crate::report::quantity::{count, percents, plural};
 use crate::report::text::{Mood, Paint, Table};
 use crate::repro::claim::Verdict;
 
@@ -191,10 +191,10 @@ fn parts(share: Share) -> [String; 3] {
     let Some(value) = share.value() else {
         return ["-".to_string(), String::new(), String::new()];
     };
-    let [low, high] = share.interval().map(words::percent);
+    let [low, high] = share.interval().map(percents);
     [
         format!("{}/{}", share.count, share.total),
-        format!("{} %", words::percent(value)),
+        format!("{} %", percents(value)),
         format!("({low} to {high})"),
     ]
 }
