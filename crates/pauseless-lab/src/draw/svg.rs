@@ -101,7 +101,7 @@ impl Style {
 /// A text on a drawing.
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
-    /// The text.
+    /// The text, which is escaped when it is written.
     pub text: &'a str,
     /// The foot of its first, middle or last letter, as `anchor` says.
     pub at: Point,

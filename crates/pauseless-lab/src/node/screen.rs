@@ -22,9 +22,9 @@ pub use terminal::{Screen, restore, size};
 pub struct Scene<'a> {
     /// What to say of the node beside its name and time.
     pub heading: &'a str,
-    /// At the last look.
+    /// The node at the last look.
     pub before: &'a NodeReport,
-    /// Now.
+    /// The node as it is now.
     pub now: &'a NodeReport,
     /// What its ports are set to; may be empty.
     pub settings: &'a [PortSetting],
@@ -81,9 +81,9 @@ pub fn mark(control: &FlowControl) -> Option<(&'static str, Bytes)> {
 /// The room that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Characters in a line.
+    /// The characters in a line.
     pub columns: usize,
-    /// Lines.
+    /// The lines of the screen.
     pub rows: usize,
 }
 
@@ -221,7 +221,7 @@ impl Scene<'_> {
             let before = self.before.receives.get(index);
             let before = before.map_or(Bytes::ZERO, |flow| flow.bytes);
             let goodput = self.rate(before, flow.bytes);
-            let text = received(flow, (goodput, goodput / line), bars);
+            let text = received(flow, goodput, goodput / line, bars);
             lines.push(match flow.missing + flow.duplicates {
                 0 => text,
                 _ => paint.paint(Mood::Bad, &text),
@@ -231,7 +231,7 @@ impl Scene<'_> {
             let before = self.before.sends.get(index);
             let before = before.map_or(Bytes::ZERO, |flow| flow.bytes);
             let rate = self.rate(before, flow.bytes);
-            lines.push(sent(flow, (rate, rate / line), bars));
+            lines.push(sent(flow, rate, rate / line, bars));
         }
     }
 
@@ -291,7 +291,7 @@ fn state(port: &PortReport, setting: Option<&PortSetting>) -> (String, Mood) {
 }
 
 /// A flow at its target.
-fn received(flow: &ReceiveReport, (goodput, share): (f64, f64), bars: Bars) -> String {
+fn received(flow: &ReceiveReport, goodput: f64, share: f64, bars: Bars) -> String {
     let Quantiles { p50, p99, .. } = flow.latency;
     let latency = |span: Span| match flow.latency.count {
         0 => String::new(),
@@ -311,7 +311,7 @@ fn received(flow: &ReceiveReport, (goodput, share): (f64, f64), bars: Bars) -> S
 }
 
 /// A flow at its source.
-fn sent(flow: &SendReport, (rate, share): (f64, f64), bars: Bars) -> String {
+fn sent(flow: &SendReport, rate: f64, share: f64, bars: Bars) -> String {
     let allowed = match flow.allowed_bps {
         0 => "done".to_string(),
         bps => format!("allowed {}", quantity::rate(bps as f64)),

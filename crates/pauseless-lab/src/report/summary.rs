@@ -11,11 +11,11 @@ use crate::results::{NUMBERS, Number, Of, Scope, Value};
 /// A table and what is to be said below it.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What stands above it.
+    /// The text above the table.
     pub title: &'static str,
-    /// The table.
+    /// The table, which may be empty.
     pub table: Table,
-    /// Sentences below it.
+    /// The sentences below the table.
     pub notes: Vec<String>,
 }
 

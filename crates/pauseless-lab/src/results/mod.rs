@@ -78,7 +78,7 @@ pub enum Of {
     Port(fn(&PortUse) -> Option<Value>),
     /// Of the ingress queues of a port, one for each class.
     Queue(fn(&[&QueueOutcome]) -> Option<Value>),
-    /// Of a flow.
+    /// A number of one flow.
     Flow(fn(&FlowFacts<'_>) -> Option<Value>),
     /// Of all finite flows, or of those of a size, a class or a group.
     Flows(fn(&Group) -> Option<Value>),
@@ -90,9 +90,9 @@ pub enum Of {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A whole number.
+    /// A value that is whole.
     Whole(u64),
-    /// Any other number.
+    /// A value that need not be whole.
     Real(f64),
     /// A number that is in the unit of its entry already, because it was computed in it.
     Shown(f64),
@@ -188,7 +188,7 @@ impl Unit {
 /// document, of everything else the name of a field in the object of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Json {
-    /// Nowhere.
+    /// The document does not have it.
     No,
     /// There, and absent without a value.
     Absent(&'static str),

@@ -34,9 +34,9 @@ pub struct Measurements {
 /// What nodes cannot see each for itself; nothing if nobody has looked.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The first deadlock.
+    /// The first deadlock that was found.
     pub deadlock: Option<Deadlock>,
-    /// All deadlocks.
+    /// All deadlocks, one by one.
     pub episodes: Vec<Episode>,
     /// What watchdogs have done.
     pub trips: Vec<Trip>,
@@ -198,19 +198,20 @@ impl<'a> View<'a> {
             return Bytes::ZERO;
         };
         let end = self.node(self.config.flows[flow].target).time;
-        let mut before = (Time::ZERO, 0.0);
+        let mut before = Reading { time: Time::ZERO, bytes: 0.0 };
         let (times, rates) = self.flow_series(flow).unwrap_or_default();
         for (sample, rate) in times.iter().zip(rates) {
-            let bytes = before.1 + rate * (*sample - before.0).as_secs_f64() / 8.0;
+            let bytes = before.bytes + rate * (*sample - before.time).as_secs_f64() / 8.0;
+            let now = Reading { time: *sample, bytes };
             if *sample >= time {
-                return between(before, (*sample, bytes), time);
+                return between(before, now, time);
             }
-            before = (*sample, bytes);
+            before = now;
         }
         if time >= end {
             receive.bytes
         } else {
-            between(before, (end, receive.bytes.get() as f64), time)
+            between(before, Reading { time: end, bytes: receive.bytes.get() as f64 }, time)
         }
     }
 
@@ -421,20 +422,27 @@ impl<'a> View<'a> {
     }
 }
 
-/// Every so-manieth value.
+/// The last value of each group of `parts` values.
 fn last_of_each<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
     let groups = values.chunks_exact(parts);
     groups.map(|group| group[parts - 1]).collect()
 }
 
-/// The value at `time` on the line from one point to another.
-fn between(from: (Time, f64), to: (Time, f64), time: Time) -> Bytes {
-    let span = to.0.saturating_since(from.0);
-    let share = match span {
+/// An amount of data at an instant.
+#[derive(Clone, Copy)]
+struct Reading {
+    time: Time,
+    bytes: f64,
+}
+
+/// The amount at `time` on the line from one reading to another.
+fn between(from: Reading, to: Reading, time: Time) -> Bytes {
+    let share = match to.time.saturating_since(from.time) {
         Span::ZERO => 1.0,
-        span => time.saturating_since(from.0).as_secs_f64() / span.as_secs_f64(),
+        span => time.saturating_since(from.time).as_secs_f64() / span.as_secs_f64(),
     };
-    Bytes::new((from.1 + (to.1 - from.1) * share.min(1.0)).round().max(0.0) as u64)
+    let bytes = from.bytes + (to.bytes - from.bytes) * share.min(1.0);
+    Bytes::new(bytes.round().max(0.0) as u64)
 }
 
 /// The state of a port at zero and at each of so many samples.

@@ -11,10 +11,10 @@ use super::Tau;
 
 /// What can be written as a JSON value and read again.
 pub(super) trait Json: Sized {
-    /// As a value.
+    /// This thing as a JSON value.
     fn write(&self) -> Value;
 
-    /// From a value; else what is wrong, after its place.
+    /// The thing that a JSON value stands for; else what is wrong, after its place.
     fn read(value: &Value) -> Result<Self, String>;
 }
 
