@@ -92,15 +92,16 @@ fn summary(runs: &[Run]) -> String {
             escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
         ]
     });
-    table(&heads, rows)
+    table("", &heads, rows)
 }
 
-/// A table that can be scrolled, of heads and cells that are markup.
+/// A table that can be scrolled, with attributes and of heads and cells that are markup.
 pub(crate) fn table<R: AsRef<[String]>>(
+    attributes: &str,
     heads: &[impl Display],
     rows: impl IntoIterator<Item = R>,
 ) -> String {
-    let mut text = "<div class=\"scroll\"><table>\n<tr>".to_string();
+    let mut text = format!("<div class=\"scroll\"><table{attributes}>\n<tr>");
     for head in heads {
         let _ = write!(text, "<th>{head}</th>");
     }
@@ -232,7 +233,7 @@ fn metrics(section: &summary::Section) -> String {
     if !section.table.is_empty() {
         let escaped = |cells: &[String]| Vec::from_iter(cells.iter().map(|cell| escape(cell)));
         let rows = section.table.rows().iter().map(|row| escaped(row));
-        text.push_str(&table(&escaped(section.table.heads()), rows));
+        text.push_str(&table("", &escaped(section.table.heads()), rows));
     }
     for note in &section.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));

@@ -69,7 +69,7 @@ fn summary(runs: &[Measured]) -> String {
         let tau = quantity::span(measured.wire.tau_configured);
         rows.push(row(String::new(), "simulated", &measured.simulated, tau));
     }
-    table(&heads, rows)
+    table("", &heads, rows)
 }
 
 /// A row of the summary: the name of a run, what carried its frames, what came of it, and its tau.
