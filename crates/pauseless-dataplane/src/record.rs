@@ -5,7 +5,7 @@ use pauseless_core::id::Class;
 use pauseless_core::port::Port;
 use pauseless_core::unit::{Bytes, Span, Time};
 
-use crate::report::{FlowSeries, PortCounters, PortSeries, Series};
+use crate::report::{FlowSeries, PortCounters, PortSeries, Recording};
 
 /// The most samples of a node that runs for days, some 10 MB for each port.
 const SAMPLES_MAX: usize = 200_000;
@@ -14,7 +14,7 @@ const SAMPLES_MAX: usize = 200_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     resolution: Span,
-    series: Series,
+    series: Recording,
     /// The counters of each port at the last sample.
     before: Vec<PortCounters>,
     /// The bytes that each flow had delivered at the last sample.
@@ -34,7 +34,7 @@ impl Recorder {
         let flow_series = |flow: &u32| FlowSeries { flow: *flow, goodput_bps: Vec::new() };
         Recorder {
             resolution,
-            series: Series {
+            series: Recording {
                 times: Vec::new(),
                 ports: vec![PortSeries::default(); port_count],
                 flows: flows.iter().map(flow_series).collect(),
@@ -53,7 +53,7 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn series(&self) -> &Series {
+    pub(crate) fn series(&self) -> &Recording {
         &self.series
     }
 

@@ -21,7 +21,7 @@ pub struct NodeReport {
     /// How late frames and control messages were.
     pub lateness: Lateness,
     /// The samples that the node has taken, if any.
-    pub series: Series,
+    pub series: Recording,
 }
 
 /// What one port has received, sent and measured.
@@ -208,7 +208,7 @@ impl Lateness {
 
 /// Recordings, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub struct Recording {
     /// The instants of the samples.
     pub times: Vec<Time>,
     /// The recording of each port.

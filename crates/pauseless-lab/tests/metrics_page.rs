@@ -10,7 +10,7 @@ use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::{csv, json, summary};
 use pauseless_run::Run;
 use pauseless_sim::config::Reaction;
-use pauseless_sim::outcome::{FlowSeries, PortSeries, Series};
+use pauseless_sim::outcome::{FlowSeries, PortSeries, Recording};
 
 use metrics_made::{blank, finished, us};
 
@@ -113,7 +113,7 @@ fn recorded() -> Run {
         goodput_bps: vec![0.0, 4e9, 5e9],
         allowed_bps: vec![10e9, 6e9, 5e9],
     };
-    run.outcome.series = Series {
+    run.outcome.series = Recording {
         times: vec![us(0), us(1_000), us(2_000)],
         ports: vec![port(0, vec![0, 0, 0]), port(1, vec![0, 30_000, 40_000])],
         flows: vec![flow(0), flow(1)],
@@ -125,10 +125,10 @@ fn recorded() -> Run {
 fn egress_queues_and_allowed_rates_are_dashed() {
     let page = page(&recorded());
     // One egress queue that is not always empty, and one flow that is told a rate.
-    assert_eq!(page.matches("stroke-dasharray").count(), 2);
+    assert_eq!(page.matches("stroke-dasharray=\"4 3\"").count(), 2);
     assert!(page.contains("ingress queue (KB) over time (ms), dashed: egress queue"));
     assert!(page.contains("goodput (Gb/s) over time (ms), dashed: allowed rate"));
-    assert!(page.contains("input rate (Gb/s) over time (ms) <span"));
+    assert!(page.contains("input rate (Gb/s) over time (ms)</figcaption>"));
 }
 
 #[test]

@@ -88,7 +88,9 @@ fn a_page_shows_the_curves_the_thresholds_and_the_cycle() {
     assert!(page.contains("XOFF 800 KB, XON 797 KB"));
     assert!(page.contains("deadlock 2."), "the instant is marked");
     assert!(page.contains("aria-label=\"the cycle S1:S2, S2:S3, S3:S1\""));
-    assert_eq!(page.matches("marker-end").count(), 3);
+    // The arrows of the cycle, and the ways of the flows.
+    assert_eq!(page.matches("marker-end=\"url(#head0)\"").count(), 3);
+    assert_eq!(page.matches("marker-end").count(), 6);
     assert!(page.contains("xoff = "), "the parameters are there");
 }
 

@@ -76,7 +76,7 @@ pub struct Outcome {
     /// Where pauses came from, if that was recorded.
     pub provenance: Option<Provenance>,
     /// What the probes recorded.
-    pub series: Series,
+    pub series: Recording,
     /// The state of all ports over time, if that was recorded.
     pub replay: Option<Replay>,
 }
@@ -383,7 +383,7 @@ pub struct PauseCycle {
 
 /// The recordings of all probes, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub struct Recording {
     /// The instants of the samples.
     pub times: Vec<Time>,
     /// The recording of each probed port.

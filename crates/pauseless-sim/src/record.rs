@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::fabric::{Fabric, Node};
 use crate::outcome::{
     CongestionTree, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries, QueueOutcome,
-    Series,
+    Recording,
 };
 use crate::progress::{FlowState, Progress, RunEnd, rate_bps};
 use crate::simulator::Simulator;
@@ -29,7 +29,7 @@ pub(crate) struct SampledRun<'r> {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     resolution: Span,
-    series: Series,
+    series: Recording,
     received: Vec<Bytes>,
     sent: Vec<Bytes>,
     control_sent: Vec<Bytes>,
@@ -56,7 +56,8 @@ impl Recorder {
             goodput_bps: Vec::new(),
             allowed_bps: Vec::new(),
         });
-        let series = Series { times: Vec::new(), ports: ports.collect(), flows: flows.collect() };
+        let series =
+            Recording { times: Vec::new(), ports: ports.collect(), flows: flows.collect() };
         Recorder {
             resolution: config.probes.resolution,
             received: vec![Bytes::ZERO; series.ports.len()],

@@ -7,9 +7,9 @@ use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
 use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
-use super::svg::words::count;
 use super::sweep::describe;
 use pauseless_fabric::fabric::{Fabric, Origin};
+use pauseless_text::quantity::counted;
 use pauseless_text::terminal::{Mood, Paint};
 
 /// The whole report about one fabric, as text for people.
@@ -18,7 +18,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let page = Page { fabric };
     page.summary(&mut out, verdict);
     for (number, component) in verdict.components.iter().enumerate() {
-        page.component(&mut out, number + 1, verdict.component_count, component);
+        out.push_str(&page.component(number + 1, verdict.component_count, component));
     }
     let hidden = verdict.component_count - verdict.components.len();
     if hidden > 0 {
@@ -77,9 +77,9 @@ impl Page<'_> {
         let _ = writeln!(
             out,
             "{}, {}, {}; routes: {routes}.",
-            count(topology.host_count(), ("end node", "end nodes")),
-            count(topology.switches().len(), ("switch", "switches")),
-            count(topology.links().len(), ("link", "links")),
+            counted(topology.host_count(), "end node"),
+            counted(topology.switches().len(), "switch"),
+            counted(topology.links().len(), "link"),
         );
         let _ = writeln!(
             out,
@@ -97,37 +97,36 @@ impl Page<'_> {
         }
     }
 
-    fn component(&self, out: &mut String, number: usize, count: usize, found: &Component) {
+    fn component(&self, number: usize, count: usize, found: &Component) -> String {
         let Component { buffers, dependency_count, cycle } = found;
-        let _ = writeln!(
-            out,
+        let mut out = format!(
             "\nCycle {number} of {count}: {} buffers can all wait for each other ({} dependencies); \
-             the shortest way round is {} hops.",
+             the shortest way round is {} hops.\n",
             buffers.len(),
             dependency_count,
             cycle.hops.len()
         );
         for (at, hop) in cycle.hops.iter().enumerate() {
-            self.hop(out, at + 1, cycle.hops.len(), hop);
+            let next = (at + 1) % cycle.hops.len() + 1;
+            out.push_str(&self.hop(at + 1, next, hop));
         }
-        self.flows(out, cycle);
+        self.flows(&mut out, cycle);
+        out
     }
 
-    fn hop(&self, out: &mut String, number: usize, count: usize, hop: &Hop) {
-        let next = if number == count { 1 } else { number + 1 };
+    fn hop(&self, number: usize, next: usize, hop: &Hop) -> String {
         let buffer = hop.buffer;
         let topology = &self.fabric.topology;
         let far = topology.port(buffer.node, buffer.port);
-        let _ = writeln!(
-            out,
-            "  {number}. {}, {} (from {}) waits for {next}, out of {}",
+        let (targets, sources) = (self.nodes(&hop.targets), self.nodes(&hop.sources));
+        format!(
+            "  {number}. {}, {} (from {}) waits for {next}, out of {}\n     \
+             with packets for {targets} from {sources}\n",
             self.port(buffer.node, buffer.port),
             self.class(buffer.class),
             self.port(far.peer, far.peer_port),
             self.port(buffer.node, hop.egress),
-        );
-        let (targets, sources) = (self.nodes(&hop.targets), self.nodes(&hop.sources));
-        let _ = writeln!(out, "     with packets for {targets} from {sources}");
+        )
     }
 
     fn flows(&self, out: &mut String, cycle: &Cycle) {

@@ -1,13 +1,15 @@
-//! Figures, as data.
+//! Charts as data: figures of panels, panels of axes and series.
 
-/// A figure as the papers print them: panels with axes of their own.
+use super::axis::Extent;
+
+/// A figure as papers print them: panels with axes of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The stem of its files, such as `queue`.
+    /// The stem of the names of its files, such as `queue`.
     pub name: String,
-    /// What it shows.
+    /// The sentence that says what it shows.
     pub caption: String,
-    /// From left to right, then from top to bottom.
+    /// The panels from left to right, then from top to bottom.
     pub panels: Vec<Panel>,
 }
 
@@ -22,16 +24,18 @@ impl Figure {
 /// One pair of axes and what is drawn between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// What stands above it.
+    /// The text that stands above it.
     pub title: String,
-    /// From left to right.
+    /// The axis from left to right.
     pub x: Axis,
-    /// From bottom to top.
+    /// The axis from bottom to top.
     pub y: Axis,
-    /// What is drawn.
+    /// The curves and bars.
     pub series: Vec<Series>,
     /// Vertical lines, such as the instant of a deadlock.
     pub marks: Vec<Mark>,
+    /// Level lines, such as thresholds.
+    pub levels: Vec<Level>,
     /// Coloured cells instead of curves.
     pub heat: Option<Heat>,
 }
@@ -39,17 +43,20 @@ pub struct Panel {
 impl Panel {
     /// A panel with these curves or bars.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
-        Panel { title: title.into(), x, y, series, marks: Vec::new(), heat: None }
+        let (marks, levels) = (Vec::new(), Vec::new());
+        Panel { title: title.into(), x, y, series, marks, levels, heat: None }
     }
 }
 
 /// An axis of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it measures and in which unit.
+    /// The text that says what it measures and in which unit.
     pub label: String,
-    /// How.
+    /// How places follow from values.
     pub scale: Scale,
+    /// Values that have a place on it even if no series has them.
+    pub ends: Option<Extent>,
 }
 
 impl Axis {
@@ -61,16 +68,21 @@ impl Axis {
     /// An axis with any scale.
     pub fn new(label: impl Into<String>, scale: Scale) -> Axis {
         let label = label.into();
-        Axis { label, scale }
+        Axis { label, scale, ends: None }
+    }
+
+    /// The same axis with room for everything from `low` to `high`.
+    pub fn covering(self, low: f64, high: f64) -> Axis {
+        Axis { ends: Some(Extent { low, high }), ..self }
     }
 }
 
 /// How an axis measures. Linear axes of values begin at zero.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scale {
-    /// Evenly.
+    /// Equal distances are equal differences.
     Linear,
-    /// By powers of ten; what is not above zero has no place.
+    /// Equal distances are equal ratios; what is not above zero has no place.
     Log,
     /// Names, at 0, 1, 2 and so on: the places of groups of bars.
     Names(Vec<String>),
@@ -88,13 +100,13 @@ impl Scale {
 /// One curve, or one bar of every group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the legend says.
+    /// The text of the legend.
     pub label: String,
     /// How it is drawn.
     pub mark: Drawn,
-    /// Whether the numbers are the paper's: drawn in grey and hollow.
-    pub is_paper: bool,
-    /// Places, in the order of the axis.
+    /// Whose numbers it has, which decides how loudly it is drawn.
+    pub source: Source,
+    /// The places on both axes, in the order of the axis across.
     pub points: Vec<(f64, f64)>,
     /// How sure each point is.
     pub spread: Spread,
@@ -103,8 +115,26 @@ pub struct Series {
 impl Series {
     /// What was measured here, with nothing said about how sure it is.
     pub fn new(label: impl Into<String>, mark: Drawn, points: Vec<(f64, f64)>) -> Series {
-        Series { label: label.into(), mark, is_paper: false, points, spread: Spread::None }
+        let source = Source::Measured;
+        Series { label: label.into(), mark, source, points, spread: Spread::None }
     }
+
+    /// The same series with numbers of another source.
+    pub fn from_source(self, source: Source) -> Series {
+        Series { source, ..self }
+    }
+}
+
+/// Whose numbers a series has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// What was measured here.
+    Measured,
+    /// The numbers of a paper: drawn in grey and hollow, with the symbol of ours.
+    Paper,
+    /// What goes with the measured series of the same label: thin and dashed in its colour, and
+    /// not in the legend.
+    Companion,
 }
 
 /// How far the points of a series may be off: from where to where, for each of them.
@@ -132,7 +162,7 @@ impl Spread {
 /// Coloured cells over two axes of names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
-    /// What the colours measure.
+    /// The text that says what the colours measure.
     pub label: String,
     /// A value for each cell, row by row from the bottom; `None` where nothing was measured.
     pub cells: Vec<Option<f64>>,
@@ -147,19 +177,40 @@ pub enum Drawn {
     Steps,
     /// A line with a symbol at each of few points.
     Marked,
-    /// Symbols alone.
-    Symbols,
     /// Bars beside those of the other series.
     Bars,
 }
 
-/// A vertical line with a word to it.
+/// A vertical line with a text above it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// The word.
+    /// The text above it.
     pub label: String,
-    /// Where, on the horizontal axis.
+    /// Where it stands on the axis across.
     pub x: f64,
     /// Whether it is what is wrong, such as a deadlock.
     pub is_alarm: bool,
+}
+
+impl Mark {
+    /// A line at `x` for what is as it should be.
+    pub fn quiet(label: impl Into<String>, x: f64) -> Mark {
+        Mark { label: label.into(), x, is_alarm: false }
+    }
+
+    /// A line at `x` for what is wrong.
+    pub fn alarm(label: impl Into<String>, x: f64) -> Mark {
+        Mark { label: label.into(), x, is_alarm: true }
+    }
+}
+
+/// A level line across a panel with a text below it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// The text below it.
+    pub label: String,
+    /// Where it lies on the axis upwards.
+    pub value: f64,
+    /// The position of its colour in the palette; `None` for that of the axes.
+    pub colour: Option<usize>,
 }

@@ -1,36 +1,46 @@
-//! Figures as print wants them: SVG in points, and PNG.
+//! Figures: charts, maps and drawings of networks as SVG, and as PNG for print.
 //!
-//! Panels stand in a grid as wide as one or two columns of a paper, words have 8 points, and the
-//! legend and the words of marks lie outside the frames, where no curve is. What plotters cannot
-//! do (tenths of a point, dashes, hatching, symbols) is most of it, so the SVG is written here.
+//! In come series, axes, boxes and texts; out comes a document whose bytes depend on nothing else.
+//! It knows nothing of simulators, scenarios or runs. Everything is written by [`mod@svg`], measured by
+//! [`axis`] and coloured by [`colour`]. Panels stand in a grid as wide as one or two columns of a
+//! paper, text has 8 points, and legends and the texts of marks lie outside the frames, where no
+//! curve is.
 
-mod canvas;
+pub mod axis;
+pub mod colour;
 pub mod figure;
 mod heat;
 mod look;
+pub mod network;
 mod panel;
 mod plot;
 mod png;
-mod ruler;
 mod spread;
-mod words;
+pub mod svg;
+pub mod thin;
+pub mod words;
 
-use std::fmt::Write;
-
-use self::canvas::{Anchor, Canvas, FONT, Point, Words, measure};
+use self::figure::{Drawn, Figure, Scale};
 use self::look::Look;
-use self::panel::LINE;
-use self::plot::{Plot, plots};
+use self::plot::{LINE, Plot, plots};
 pub use self::png::{PRINT_DPI, png};
-use crate::draw::figure::{Drawn, Figure, Scale};
-use crate::report::html::escape;
+use self::svg::{Anchor, FONT, Ground, Point, Sheet, Size, Svg, Words, measure, segment};
 
-/// The figure as an SVG document.
+/// The figure as an SVG document for print.
 pub fn svg(figure: &Figure) -> String {
+    on_ground(figure, Ground::Paper)
+}
+
+/// The figure as an SVG element of a page, as wide as the page wants it and in its colours.
+pub fn inline(figure: &Figure) -> String {
+    on_ground(figure, Ground::Page)
+}
+
+fn on_ground(figure: &Figure, ground: Ground) -> String {
     let looks = look::looks(figure);
     let columns = columns(figure.panels.len());
     let width = width(figure);
-    let mut plots = plots(figure, (columns, width));
+    let mut plots = plots(figure, columns, Size::new(width, frame_height(columns, ground)));
     let mut down = 2.0;
     for row in plots.chunks_mut(columns) {
         let head = row.iter().map(Plot::head).fold(0.0, f64::max);
@@ -42,45 +52,32 @@ pub fn svg(figure: &Figure) -> String {
         }
         down += head + height + foot + 6.0;
     }
-    let mut canvas = Canvas::default();
-    let heat = heat::ruler(figure).map(|(_, ruler)| ruler);
+    let (mut body, mut definitions) = (Svg::default(), Svg::default());
+    let colours = heat::ruler(figure);
     for plot in &plots {
-        match (&plot.panel.heat, &heat) {
+        match (&plot.panel.heat, &colours) {
             (Some(heat), Some(ruler)) => {
-                heat::cells(&mut canvas, plot, (heat, ruler));
-                panel::axes(&mut canvas, plot);
+                heat::cells(&mut body, plot, heat, ruler);
+                panel::axes(&mut body, plot);
             }
-            _ => panel::draw(&mut canvas, plot, &looks),
+            _ => panel::draw(&mut body, plot, &looks),
         }
     }
-    let down = heat::legend(&mut canvas, figure, (width, down));
-    let down = legend(&mut canvas, &looks, (width, down));
-    let mut text = opening(figure, (width, down));
-    let hatchings = looks.iter().filter_map(Look::definition);
-    let mut hatchings: std::collections::BTreeSet<String> = hatchings.collect();
-    hatchings.extend(heat.map(|_| heat::definitions()));
-    if !hatchings.is_empty() {
-        let hatchings = String::from_iter(hatchings);
-        let _ = writeln!(text, "<defs>\n{hatchings}</defs>");
+    if let Some(ruler) = &colours {
+        heat::define(&mut definitions);
+        down = heat::legend(&mut body, figure, ruler, Point::new(width, down));
     }
-    text.push_str(&canvas.text);
-    text.push_str("</svg>\n");
-    text
-}
-
-/// White below everything, so that it can be read in a dark window.
-fn opening(figure: &Figure, (width, height): (f64, f64)) -> String {
-    let (width, height) = (Canvas::number(width), Canvas::number(height.ceil()));
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}pt\" \
-         height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" font-size=\"{FONT}\" \
-         font-family=\"'DejaVu Sans Condensed', Helvetica, Arial, sans-serif\" \
-         font-stretch=\"condensed\">\n\
-         <title>{}</title>\n<desc>{}</desc>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#FFF\"/>\n",
-        escape(&figure.caption),
-        escape(&description(figure)),
-    )
+    look::define_hatchings(&mut definitions, &looks);
+    let height = legend(&mut body, &looks, Point::new(width, down));
+    let sheet = Sheet {
+        size: Size { width, height },
+        unit: "pt",
+        title: &figure.caption,
+        description: &description(figure),
+        definitions,
+        ground,
+    };
+    sheet.document(&body)
 }
 
 /// What there is to see, for those who cannot.
@@ -100,29 +97,27 @@ fn description(figure: &Figure) -> String {
     panels.collect::<Vec<_>>().join(" ")
 }
 
-/// The legend below the panels, in rows; its lower end.
-fn legend(canvas: &mut Canvas, looks: &[Look], (width, top): (f64, f64)) -> f64 {
-    let entries = looks.iter().filter(|look| !look.label.is_empty());
-    let mut rows: Vec<(f64, Vec<&Look>)> = Vec::new();
-    for look in entries {
-        let room = SWATCH + 4.0 + measure(&look.legend()) + GAP;
+/// Draws the legend in rows, from the top and with the width of `corner`; returns its lower end.
+fn legend(svg: &mut Svg, looks: &[Look], corner: Point) -> f64 {
+    let entries = looks.iter().filter_map(|look| Some((look, look.legend()?)));
+    let mut rows: Vec<(f64, Vec<(&Look, String)>)> = Vec::new();
+    for (look, text) in entries {
+        let room = SWATCH + 4.0 + measure(&text) + GAP;
         match rows.last_mut() {
-            Some((used, row)) if *used + room <= width => {
+            Some((used, row)) if *used + room <= corner.x => {
                 *used += room;
-                row.push(look);
+                row.push((look, text));
             }
-            _ => rows.push((room, vec![look])),
+            _ => rows.push((room, vec![(look, text)])),
         }
     }
-    let mut down = top;
+    let mut down = corner.y;
     for (used, row) in rows {
-        let mut x = ((width - used + GAP) / 2.0).max(2.0);
-        for look in row {
-            swatch(canvas, look, Point::new(x, down + FONT / 2.0));
+        let mut x = ((corner.x - used + GAP) / 2.0).max(2.0);
+        for (look, text) in row {
+            swatch(svg, look, Point::new(x, down + FONT / 2.0));
             x += SWATCH + 4.0;
-            let text = look.legend();
-            let at = Point::new(x, down + FONT * 0.86);
-            canvas.words(&Words::new(&text, at, Anchor::Start));
+            svg.words(&Words::new(&text, Point::new(x, down + FONT * 0.86), Anchor::Start));
             x += measure(&text) + GAP;
         }
         down += LINE + 1.5;
@@ -130,23 +125,15 @@ fn legend(canvas: &mut Canvas, looks: &[Look], (width, top): (f64, f64)) -> f64 
     down + 2.0
 }
 
-fn swatch(canvas: &mut Canvas, look: &Look, at: Point) {
-    let end = Point { x: at.x + SWATCH, ..at };
+fn swatch(svg: &mut Svg, look: &Look, at: Point) {
+    let end = at.moved(SWATCH, 0.0);
     if look.mark == Drawn::Bars {
-        let from = Point::new(end.x - 12.0, at.y - 3.5);
-        let to = Point { y: at.y + 3.5, ..end };
-        canvas.rectangle((from, to), &look.bar());
-        if let Some(hatching) = look.hatching() {
-            canvas.rectangle((from, to), &format!("fill=\"url(#{hatching})\""));
-        }
+        look.bar(svg, end.moved(-12.0, -3.5), end.moved(0.0, 3.5));
         return;
     }
-    if look.mark != Drawn::Symbols {
-        canvas.path(&Canvas::segment(at, end), &look.line());
-    }
-    if matches!(look.mark, Drawn::Marked | Drawn::Symbols) {
-        let middle = Point { x: at.x + SWATCH / 2.0, ..at };
-        canvas.path(&look.symbol(middle), &look.fill());
+    svg.path(&segment(at, end), &look.line());
+    if look.mark == Drawn::Marked {
+        svg.path(&look.symbol(at.moved(SWATCH / 2.0, 0.0)), &look.fill());
     }
 }
 
@@ -159,7 +146,17 @@ fn columns(panels: usize) -> usize {
     }
 }
 
-/// One column of a paper, or two.
+/// The height of the frames, which are flatter on pages: there are many of them.
+fn frame_height(columns: usize, ground: Ground) -> f64 {
+    match (columns, ground) {
+        (1, Ground::Paper) => 130.0,
+        (2, Ground::Paper) => 118.0,
+        (_, Ground::Paper) => 98.0,
+        (_, Ground::Page) => 84.0,
+    }
+}
+
+/// The width of the figure: one column of a paper, or two.
 fn width(figure: &Figure) -> f64 {
     let [panel] = &figure.panels[..] else {
         return TWO_COLUMNS;
@@ -178,7 +175,7 @@ fn width(figure: &Figure) -> f64 {
 const ONE_COLUMN: f64 = 252.0;
 const TWO_COLUMNS: f64 = 504.0;
 const SWATCH: f64 = 20.0;
-/// Between the entries of a legend.
+/// The room between the entries of a legend.
 const GAP: f64 = 12.0;
 
 #[cfg(test)]

@@ -1,39 +1,22 @@
-use resvg::usvg::{Group, Node, Options, Tree};
+use resvg::usvg::{self, Group, Options, Tree};
 
-use super::{PRINT_DPI, canvas, png, svg};
-use crate::draw::figure::{Axis, Drawn, Figure, Heat, Mark, Panel, Scale, Series, Spread};
-
-fn axis(label: &str, scale: Scale) -> Axis {
-    Axis { label: label.to_string(), scale }
-}
+use super::axis::share_axes;
+use super::figure::{Axis, Drawn, Figure, Heat, Level, Mark, Panel, Scale, Series, Source, Spread};
+use super::network::{self, Arrow, Network, Node, Role, Sizes};
+use super::svg::{Ground, Sheet, Svg, measure};
+use super::{PRINT_DPI, inline, png, svg};
 
 fn series(label: &str, mark: Drawn, points: &[(f64, f64)]) -> Series {
-    Series {
-        label: label.to_string(),
-        mark,
-        is_paper: label.ends_with("paper"),
-        spread: Spread::None,
-        points: points.to_vec(),
-    }
+    let series = Series::new(label, mark, points.to_vec());
+    if label.ends_with("paper") { series.from_source(Source::Paper) } else { series }
 }
 
-fn panel(title: &str, (x, y): (Scale, Scale), series: Vec<Series>) -> Panel {
-    Panel {
-        title: title.to_string(),
-        x: axis("time (ms)", x),
-        y: axis("goodput (Gb/s)", y),
-        series,
-        marks: Vec::new(),
-        heat: None,
-    }
+fn panel(title: &str, [x, y]: [Scale; 2], series: Vec<Series>) -> Panel {
+    Panel::new(title, Axis::new("time (ms)", x), Axis::new("goodput (Gb/s)", y), series)
 }
 
 fn figure(panels: Vec<Panel>) -> Figure {
-    Figure {
-        name: "figure".to_string(),
-        caption: "rates of <three> flows & more".to_string(),
-        panels,
-    }
+    Figure::new("figure", "rates of <three> flows & more", panels)
 }
 
 fn names(names: &[&str]) -> Scale {
@@ -48,7 +31,7 @@ fn over_time(panels: usize) -> Figure {
         let flows = ["goodput.F1", "goodput.F2", "goodput.F3"];
         let curves = flows.map(|flow| series(flow, Drawn::Line, &points));
         let title = "cycle-aware buffer-based GFC, virtual-output-queued";
-        let mut panel = panel(title, (Scale::Linear, Scale::Linear), curves.to_vec());
+        let mut panel = panel(title, [Scale::Linear, Scale::Linear], curves.to_vec());
         let marks = [("deadlock", 2.8), ("sources stop", 3.5), ("end", 20.0)];
         panel.marks = marks
             .map(|(label, x)| Mark { label: label.to_string(), x, is_alarm: index == 0 })
@@ -64,13 +47,13 @@ fn bars() -> Figure {
         series("measured", Drawn::Bars, &[(0.0, 52e3), (1.0, 0.0), (2.0, 3.0)]),
         series("paper", Drawn::Bars, &[(0.0, 40e3), (2.0, 0.25)]),
     ];
-    let of = |y| panel("", (names(&groups), y), all.clone());
+    let of = |y| panel("", [names(&groups), y], all.clone());
     figure(vec![of(Scale::Linear), of(Scale::Log), of(Scale::Linear)])
 }
 
 fn odd() -> Figure {
-    let linear = || (Scale::Linear, Scale::Linear);
-    let log = || (Scale::Log, Scale::Log);
+    let linear = || [Scale::Linear, Scale::Linear];
+    let log = || [Scale::Log, Scale::Log];
     let line = |points: &[(f64, f64)]| vec![series("one", Drawn::Line, points)];
     figure(vec![
         panel("empty", linear(), line(&[])),
@@ -80,14 +63,14 @@ fn odd() -> Figure {
         panel("tiny", log(), line(&[(1e-9, 3e-7), (0.0, 1.0), (5e9, 9e12)])),
         panel("none", linear(), line(&[(f64::NAN, 1.0), (1.0, f64::INFINITY)])),
         panel("negative", linear(), line(&[(-3.0, -2.0), (2.0, 4.0)])),
-        panel("names", (names(&[]), Scale::Linear), Vec::new()),
+        panel("names", [names(&[]), Scale::Linear], Vec::new()),
     ])
 }
 
 fn all() -> Vec<Figure> {
     let mut all = Vec::from_iter([1, 2, 3, 6].map(over_time));
     all.extend([bars(), odd(), figure(Vec::new())]);
-    all.extend([sure(), heat(4, 3), heat(40, 30)]);
+    all.extend([sure(), heat(4, 3), heat(40, 30), thresholds()]);
     all
 }
 
@@ -105,11 +88,23 @@ fn sure() -> Figure {
     let mut symbols = band.clone();
     symbols.spread = Spread::Whiskers(band.spread.ends().to_vec());
     figure(vec![
-        panel("", (names(&["k = 4", "k = 8"]), Scale::Linear), vec![bars]),
-        panel("", (Scale::Linear, Scale::Log), vec![band]),
-        panel("", (Scale::Linear, Scale::Linear), vec![alone]),
-        panel("", (Scale::Linear, Scale::Linear), vec![symbols]),
+        panel("", [names(&["k = 4", "k = 8"]), Scale::Linear], vec![bars]),
+        panel("", [Scale::Linear, Scale::Log], vec![band]),
+        panel("", [Scale::Linear, Scale::Linear], vec![alone]),
+        panel("", [Scale::Linear, Scale::Linear], vec![symbols]),
     ])
+}
+
+/// A queue with what goes with it, thresholds close to each other, and one near the axis.
+fn thresholds() -> Figure {
+    let queue = series("S1:H1", Drawn::Line, &[(0.0, 40.0), (5.0, 900.0), (10.0, 800.0)]);
+    let egress = series("S1:H1", Drawn::Line, &[(0.0, 0.0), (10.0, 300.0)]);
+    let both = vec![queue, egress.from_source(Source::Companion)];
+    let mut panel = panel("", [Scale::Linear, Scale::Linear], both);
+    let level = |label: &str, value| Level { label: label.to_string(), value, colour: None };
+    let levels = [("XON 797 KB", 797.0), ("XOFF 800 KB", 800.0), ("<low> & \"so\"", 10.0)];
+    panel.levels = levels.map(|(label, value)| level(label, value)).to_vec();
+    figure(vec![panel])
 }
 
 /// A map with cells that were not measured.
@@ -117,7 +112,7 @@ fn heat(columns: usize, rows: usize) -> Figure {
     let cells = |count: usize| Scale::Cells((0..count).map(|it| (it * 25).to_string()).collect());
     let values = (0..columns * rows).map(|it| (it % 7 != 3).then_some(it as f64));
     let map = Heat { label: "mean fct (us)".to_string(), cells: values.collect() };
-    let mut panel = panel("PFC", (cells(columns), cells(rows)), Vec::new());
+    let mut panel = panel("PFC", [cells(columns), cells(rows)], Vec::new());
     panel.heat = Some(map);
     figure(vec![panel])
 }
@@ -132,8 +127,8 @@ fn tree(svg: &str) -> Tree {
 fn texts(group: &Group, found: &mut Vec<(String, [f32; 4])>) {
     for node in group.children() {
         match node {
-            Node::Group(group) => texts(group, found),
-            Node::Text(text) => {
+            usvg::Node::Group(group) => texts(group, found),
+            usvg::Node::Text(text) => {
                 let at = text.abs_bounding_box();
                 let words = text.chunks().iter().map(|chunk| chunk.text()).collect();
                 found.push((words, [at.left(), at.top(), at.right(), at.bottom()]));
@@ -217,7 +212,7 @@ fn words_are_as_wide_as_they_are_measured() {
     let mut found = Vec::new();
     texts(tree(&svg).root(), &mut found);
     let [left, _, right, _] = found[0].1;
-    let measured = canvas::measure(words) as f32;
+    let measured = measure(words) as f32;
     assert!((right - left - measured).abs() < 0.02 * measured);
 }
 
@@ -245,7 +240,7 @@ fn the_whisker_of_a_bar_of_nothing_has_no_number() {
     let zeros = |spread: Spread| {
         let mut bars = series("PFC", Drawn::Bars, &[(0.0, 0.0), (1.0, 40.0)]);
         bars.spread = spread;
-        let scales = (names(&["k = 4", "k = 8"]), Scale::Linear);
+        let scales = [names(&["k = 4", "k = 8"]), Scale::Linear];
         let svg = svg(&figure(vec![panel("", scales, vec![bars])]));
         svg.matches(">0</text>").count()
     };
@@ -262,7 +257,7 @@ fn curves_with_symbols_have_dashes_where_colours_begin_anew() {
             series(&format!("x{at}"), Drawn::Marked, &[(0.0, at), (1.0, at)])
         };
         let all = (0..curves).map(one).collect();
-        let scales = (Scale::Linear, Scale::Linear);
+        let scales = [Scale::Linear, Scale::Linear];
         let svg = svg(&figure(vec![panel("", scales, all)]));
         svg.matches("stroke-dasharray").count()
     };
@@ -280,4 +275,103 @@ fn cells_that_were_not_measured_are_hatched_and_few_have_their_numbers() {
     let large = svg(&heat(40, 30));
     assert!(!large.contains(">1199</text>") && large.contains(">mean fct (us)</text>"));
     assert!(!svg(&over_time(1)).contains("missing"));
+}
+
+#[test]
+fn thresholds_close_to_each_other_share_a_label() {
+    let svg = svg(&thresholds());
+    assert!(svg.contains(">XOFF 800 KB, XON 797 KB</text>"), "{svg}");
+    assert!(svg.contains(">&lt;low&gt; &amp; &quot;so&quot;</text>"));
+}
+
+#[test]
+fn what_goes_with_a_curve_is_dashed_in_its_colour_and_not_in_the_legend() {
+    let svg = svg(&thresholds());
+    assert_eq!(svg.matches("stroke-dasharray").count(), 1);
+    // The curve, what goes with it, and the legend.
+    assert_eq!(svg.matches("stroke=\"#0072B2\"").count(), 3);
+    assert_eq!(svg.matches(">S1:H1</text>").count(), 1);
+}
+
+#[test]
+fn figures_of_pages_have_no_ground_of_their_own() {
+    let (paper, page) = (svg(&thresholds()), inline(&thresholds()));
+    assert!(paper.contains("width=\"252pt\"") && paper.contains("fill=\"#FFF\""));
+    assert!(!page.contains("252pt") && !page.contains("fill=\"#FFF\""));
+    assert!(page.contains("aria-label=\"rates of &lt;three&gt; flows &amp; more\""));
+}
+
+#[test]
+fn panels_of_one_quantity_share_their_axes() {
+    let line = |height: f64| {
+        let line = series("one", Drawn::Line, &[(0.0, 1.0), (height, height)]);
+        panel("", [Scale::Linear, Scale::Linear], vec![line])
+    };
+    let mut panels = [line(10.0), line(40.0), line(1.0)];
+    share_axes(&mut panels.each_mut());
+    let high = panels.each_ref().map(|panel| panel.y.ends.map(|ends| ends.high));
+    // The last one would be flattened to nothing.
+    assert_eq!(high, [Some(40.0), Some(40.0), Some(1.0)]);
+}
+
+/// A ring of so many switches, each with a host and an arrow to the next.
+fn ring(count: usize) -> Network {
+    let node = |name: String, role, home| Node {
+        tooltip: name.clone(),
+        name,
+        role,
+        layer: None,
+        home,
+        notes: Vec::new(),
+    };
+    let switches = (0..count).map(|n| node(format!("S<{n}>"), Role::Cycle, None));
+    let hosts = (0..count).map(|n| node(format!("H{n}"), Role::Host, Some(n)));
+    let nodes: Vec<Node> = switches.chain(hosts).collect();
+    let next = |n: usize| [n, (n + 1) % count];
+    let arrow = |n: usize| Arrow {
+        from: n,
+        to: next(n)[1],
+        badge: String::new(),
+        label: vec![format!("S{n}:S{}", next(n)[1]), format!("F{n}")],
+        start: None,
+    };
+    Network {
+        sizes: Sizes::small(&nodes),
+        nodes,
+        links: (0..count).map(next).chain((0..count).map(|n| [n, n + count])).collect(),
+        ring: (0..count).collect(),
+        arrows: (0..count).map(arrow).collect(),
+        routes: vec![vec![[count, 0], next(0), [1, count + 1]]],
+    }
+}
+
+#[test]
+fn the_words_of_a_network_keep_off_each_other() {
+    for count in [2, 3, 5] {
+        let drawing = network::draw(&ring(count));
+        let mut definitions = Svg::default();
+        network::define_heads(&mut definitions);
+        let sheet = Sheet {
+            size: drawing.size,
+            unit: "px",
+            title: "a ring",
+            description: "",
+            definitions,
+            ground: Ground::Paper,
+        };
+        let svg = sheet.document(&drawing.svg);
+        assert!(svg.contains(">S&lt;0&gt;</text>"), "{svg}");
+        assert_eq!(svg.matches("marker-end=\"url(#head0)\"").count(), count);
+        assert_eq!(svg.matches("marker-end=\"url(#head1)\"").count(), 1);
+        let mut found = Vec::new();
+        texts(tree(&svg).root(), &mut found);
+        assert_eq!(found.len(), count * 4);
+        for (index, (words, one)) in found.iter().enumerate() {
+            for (others, other) in &found[..index] {
+                let across = one[2].min(other[2]) - one[0].max(other[0]);
+                let down = one[3].min(other[3]) - one[1].max(other[1]);
+                assert!(across < 1.0 || down < 2.5, "{count}: {words}, {others}");
+            }
+        }
+    }
 }

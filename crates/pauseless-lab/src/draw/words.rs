@@ -1,24 +1,17 @@
-//! How wide words are, and numbers as words.
+//! How wide texts are, and how they become short enough.
+
+use std::borrow::Cow;
 
 /// The width of `text` at a size, both in points, in the font of the pictures.
-pub(super) fn width(text: &str, size: f64) -> f64 {
+pub fn width(text: &str, size: f64) -> f64 {
     let hundredths: u32 = text.chars().map(advance).sum();
     f64::from(hundredths) / 100.0 * size
 }
 
-/// `text` in lines that are at most so wide, broken at spaces and hyphens; a syllable stays whole.
-pub(super) fn wrap(text: &str, room: (f64, f64)) -> Vec<String> {
-    lines(syllables(text), room)
-}
-
-/// The same, broken at spaces only.
-pub(super) fn wrap_words(text: &str, room: (f64, f64)) -> Vec<String> {
-    lines(text.split_inclusive(' '), room)
-}
-
-fn lines<'a>(parts: impl Iterator<Item = &'a str>, (room, size): (f64, f64)) -> Vec<String> {
+/// `text` in lines that are at most `room` wide, broken after these characters only.
+pub(super) fn wrap(text: &str, breaks: &[char], room: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for part in parts {
+    for part in text.split_inclusive(breaks) {
         match lines.last_mut() {
             Some(line) if width(&format!("{line}{}", part.trim_end()), size) <= room => {
                 line.push_str(part);
@@ -26,73 +19,22 @@ fn lines<'a>(parts: impl Iterator<Item = &'a str>, (room, size): (f64, f64)) -> 
             _ => lines.push(part.to_string()),
         }
     }
-    let trim = |line: String| line.trim().to_string();
-    let lines = lines.into_iter().map(trim);
+    let lines = lines.iter().map(|line| line.trim().to_string());
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// The parts between which a line may end.
-pub(super) fn syllables(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive([' ', '-'])
-}
-
-/// A number of an axis whose ticks are `step` apart and end at `top`.
-pub(super) fn tick(value: f64, (step, top): (f64, f64)) -> String {
-    if value.abs() < step * 1e-6 {
-        return "0".to_string();
+/// `text` in at most so many letters: what tells names apart stands at either end, and at the last
+/// rather than at the first.
+pub fn shorten(text: &str, letters: usize) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= letters {
+        return Cow::Borrowed(text);
     }
-    if PLAIN.contains(&top.abs()) {
-        let digits = (-step.log10() - 1e-9).ceil().max(0.0) as usize;
-        return minus(&format!("{value:.digits$}"));
-    }
-    let power = (top.abs().log10() + 1e-9).floor() as i32;
-    let unit = 10f64.powi(power);
-    let digits = (-(step / unit).log10() - 1e-9).ceil().max(0.0) as usize;
-    let digits = format!("{:.digits$}", value / unit);
-    minus(&format!("{digits}×10{}", raised(power)))
-}
-
-/// A power of ten.
-pub(super) fn decade(power: i32) -> String {
-    match power {
-        -3..=4 => tick(10f64.powi(power), (10f64.powi(power), 1.0)),
-        _ => format!("10{}", raised(power)),
-    }
-}
-
-/// A number with three digits that count, as it stands above a bar.
-pub(super) fn short(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_string();
-    }
-    let power = value.abs().log10().floor() as i32;
-    if !(-3..6).contains(&power) {
-        let text = format!("{:.1}", value / 10f64.powi(power));
-        return minus(&format!("{}×10{}", trimmed(&text), raised(power)));
-    }
-    let digits = usize::try_from(2 - power).unwrap_or(0);
-    // A half goes up, as in tables.
-    let value = if digits == 0 { value.round() } else { value };
-    minus(trimmed(&format!("{value:.digits$}")))
-}
-
-fn trimmed(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
-}
-
-fn minus(text: &str) -> String {
-    text.replace('-', "−")
-}
-
-fn raised(power: i32) -> String {
-    let raise = |char| match char {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        digit => char::from_u32(u32::from(digit) - u32::from('0') + 0x2070).unwrap_or(digit),
-    };
-    power.to_string().chars().map(raise).collect()
+    let kept = letters.saturating_sub(1);
+    let tail = kept - kept * 2 / 5;
+    let head = text.chars().take(kept - tail);
+    let tail = text.chars().skip(count - tail);
+    Cow::Owned(head.chain(['…']).chain(tail).collect())
 }
 
 /// The advance of a character in hundredths of its size.
@@ -105,10 +47,10 @@ fn advance(char: char) -> u32 {
     }
 }
 
-/// What is written without a power of ten.
-const PLAIN: std::ops::Range<f64> = 1e-3..1e5;
+/// The characters after which a line of a name may end.
+pub(super) const SYLLABLES: &[char] = &[' ', '-'];
 
-/// DejaVu Sans Condensed from space to tilde.
+/// The advances in DejaVu Sans Condensed from space to tilde.
 #[rustfmt::skip]
 const ADVANCES: [u8; 95] = [
     29, 36, 41, 75, 57, 85, 70, 25, 35, 35, 45, 75, 29, 32, 29, 30, 57, 57, 57, 57, 57, 57, 57, 57,
@@ -122,31 +64,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_have_the_digits_of_their_step() {
-        assert_eq!(tick(2.0, (0.5, 3.0)), "2.0");
-        assert_eq!(tick(150.0, (50.0, 200.0)), "150");
-        assert_eq!(tick(-1.0, (1.0, 2.0)), "−1");
-        assert_eq!(tick(0.0, (0.1, 2.0)), "0");
-        assert_eq!(tick(1.5e6, (5e5, 2e6)), "1.5×10⁶");
-        assert_eq!(tick(2e-5, (1e-5, 4e-5)), "2×10⁻⁵");
-        assert_eq!([decade(-2), decade(4), decade(9)], ["0.01", "10000", "10⁹"]);
-    }
-
-    #[test]
-    fn short_numbers_have_three_digits() {
-        // As in tables, where a half goes up.
-        assert_eq!([3_522.5, -122.5].map(short), ["3523", "−123"]);
-        let texts = [0.0, 28.0, 0.12345, 1234.5, 5e-7, -2.5e8].map(short);
-        assert_eq!(texts, ["0", "28", "0.123", "1235", "5×10⁻⁷", "−2.5×10⁸"]);
+    fn long_names_keep_both_ends() {
+        assert_eq!(shorten("leaf1", 5), "leaf1");
+        assert_eq!(shorten("B10-P1-IBSPINE-07", 9), "B10…NE-07");
+        assert_eq!(shorten("éééé", 2), "…é");
+        assert_eq!(shorten("abc", 0), "…");
     }
 
     #[test]
     fn lines_break_at_spaces() {
-        assert_eq!(wrap("one two three", (40.0, 8.0)), ["one two", "three"]);
-        assert_eq!(wrap("unbreakable", (1.0, 8.0)), ["unbreakable"]);
-        assert_eq!(wrap("time-based GFC", (40.0, 8.0)), ["time-", "based GFC"]);
-        let title = wrap_words("time-based GFC", (40.0, 8.0));
+        assert_eq!(wrap("one two three", SYLLABLES, 40.0, 8.0), ["one two", "three"]);
+        assert_eq!(wrap("unbreakable", SYLLABLES, 1.0, 8.0), ["unbreakable"]);
+        assert_eq!(wrap("time-based GFC", SYLLABLES, 40.0, 8.0), ["time-", "based GFC"]);
+        let title = wrap("time-based GFC", &[' '], 40.0, 8.0);
         assert_eq!(title, ["time-based", "GFC"]);
-        assert!(wrap("", (40.0, 8.0)).is_empty());
+        assert!(wrap("", SYLLABLES, 40.0, 8.0).is_empty());
     }
 }

@@ -81,7 +81,7 @@ pub fn mark(control: &FlowControl) -> Option<(&'static str, Bytes)> {
 /// The room that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Characters in a line.
+    /// The characters in a line.
     pub columns: usize,
     /// The number of lines on the screen.
     pub rows: usize,

@@ -1,18 +1,17 @@
 //! A small network drawn with the cycle of its deadlock.
 //!
-//! Switches stand on a circle, those of the cycle in its order; hosts stand outside, next to
-//! their switch. Of a network too large for that, only the switches of the cycle are drawn.
+//! Of a network too large for a page only the switches of the cycle are drawn.
 
-use std::f64::consts::{PI, TAU};
-use std::fmt::Write;
+use std::collections::BTreeSet;
 
 use pauseless_core::id::{FlowId, NodeId, PortId};
-use pauseless_fabric::topology::NodeKind;
 use pauseless_fabric::trace::trace;
 use pauseless_sim::outcome::EgressQueue;
 
-use super::chart::{ALARM, INK, PALETTE, colour, hex};
 use super::html::escape;
+use crate::draw::colour::PALETTE;
+use crate::draw::network::{self, Arrow, Network, Node, Role, Sizes};
+use crate::draw::svg::{Ground, Sheet, Svg};
 use pauseless_run::Run;
 use pauseless_run::sample::share::header;
 use pauseless_text::quantity;
@@ -26,175 +25,86 @@ pub fn svg(run: &Run) -> Option<String> {
     // From the lowest switch on, so that one network looks the same in all figures.
     let first = (0..cycle.len()).min_by_key(|index| cycle[*index]);
     cycle.rotate_left(first.unwrap_or(0));
-    let cycle = cycle.as_slice();
-    let places = Places::new(run, cycle);
-    if places.nodes.is_empty() {
+    let network = network(run, &cycle);
+    if network.nodes.is_empty() {
         return None;
     }
-    let mut text = opening(run, cycle, &places);
-    for link in run.topology().links() {
-        if let (Some(from), Some(to)) = (places.of(link.a), places.of(link.b)) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "<line x1=\"{:.0}\" y1=\"{:.0}\" x2=\"{:.0}\" y2=\"{:.0}\" stroke=\"{}\" stroke-width=\"2\" opacity=\"0.5\"/>",
-                from.0,
-                from.1,
-                to.0,
-                to.1,
-                hex(INK)
-            );
-        }
-    }
-    text.push_str(&flow_lines(run, &places));
-    for queue in cycle {
-        let peer = run.topology().port(queue.node, queue.port).peer;
-        if let (Some(from), Some(to)) = (places.of(queue.node), places.of(peer)) {
-            text.push_str(&arrow(run, queue, (from, to)));
-        }
-    }
-    for (node, place) in &places.nodes {
-        text.push_str(&symbol(run, *node, *place));
-    }
-    text.push_str("</svg>\n");
-    Some(text)
+    let description = if cycle.is_empty() {
+        "the network".to_string()
+    } else {
+        let ports = cycle.iter().map(|at| run.port_name(at.node, at.port));
+        format!("the cycle {}", Vec::from_iter(ports).join(", "))
+    };
+    let drawing = network::draw(&network);
+    // Several figures share a page, so each defines the heads of its arrows: all are alike, and
+    // whichever of the same name is found is right.
+    let mut definitions = Svg::default();
+    network::define_heads(&mut definitions);
+    let sheet = Sheet {
+        size: drawing.size,
+        unit: "px",
+        title: &description,
+        description: "",
+        definitions,
+        ground: Ground::Page,
+    };
+    Some(sheet.document(&drawing.svg))
 }
 
-type Point = (f64, f64);
-
-/// Where nodes stand.
-struct Places {
-    nodes: Vec<(NodeId, Point)>,
-}
-
-impl Places {
-    pub fn new(run: &Run, cycle: &[EgressQueue]) -> Places {
-        let topology = run.topology();
-        let is_small = topology.nodes().len() <= NODES_MAX;
-        let mut switches: Vec<NodeId> = Vec::new();
-        for queue in cycle {
-            if !switches.contains(&queue.node) {
-                switches.push(queue.node);
-            }
-        }
-        if is_small {
-            let rest = topology.switches().iter();
-            let rest: Vec<NodeId> = rest.filter(|id| !switches.contains(id)).copied().collect();
-            switches.extend(rest);
-        }
-        let mut places = Places { nodes: Vec::new() };
-        let radius = match (switches.len(), is_small) {
-            (1, _) => 0.0,
-            (_, true) => RADIUS,
-            (_, false) => RADIUS * 1.5,
+/// What is drawn: everything if the network is small, else the switches of the cycle.
+fn network(run: &Run, cycle: &[EgressQueue]) -> Network {
+    let topology = run.topology();
+    let is_small = topology.nodes().len() <= NODES_MAX;
+    let in_cycle = BTreeSet::from_iter(cycle.iter().map(|queue| queue.node));
+    let all = (0..topology.nodes().len()).map(|id| NodeId(id as u32));
+    let shown = Vec::from_iter(all.filter(|node| is_small || in_cycle.contains(node)));
+    let position = |wanted: NodeId| shown.iter().position(|node| *node == wanted);
+    let both = |a: NodeId, b: NodeId| Some([position(a)?, position(b)?]);
+    let nodes = shown.iter().map(|id| {
+        let name = topology.node(*id).name.clone();
+        let role = if topology.is_host(*id) {
+            Role::Host
+        } else if in_cycle.contains(id) {
+            Role::Cycle
+        } else {
+            Role::Passed
         };
-        let step = TAU / switches.len().max(1) as f64;
-        for (index, switch) in switches.iter().enumerate() {
-            // The first stands at the top, or to the left where there are but two.
-            let start = if switches.len() == 2 { PI } else { -PI / 2.0 };
-            let angle = start + step * index as f64;
-            places.nodes.push((*switch, on_circle(angle, radius)));
-            if is_small {
-                places.add_hosts(run, *switch, (angle, step));
-            }
-        }
-        places
-    }
-
-    /// Spreads the hosts of a switch over its part of the outer circle.
-    fn add_hosts(&mut self, run: &Run, switch: NodeId, (angle, step): (f64, f64)) {
-        let topology = run.topology();
-        let neighbours = topology.neighbours(switch).into_iter();
-        let hosts: Vec<NodeId> = neighbours.filter(|id| topology.is_host(*id)).collect();
-        let gap = (step * 0.8).min(TAU) / hosts.len().max(1) as f64;
-        for (index, host) in hosts.iter().enumerate() {
-            let offset = (index as f64 - (hosts.len() as f64 - 1.0) / 2.0) * gap;
-            self.nodes.push((*host, on_circle(angle + offset, RADIUS_HOSTS)));
+        let home = topology.ports(*id).first().and_then(|port| position(port.peer));
+        Node { tooltip: name.clone(), name, role, layer: None, home, notes: Vec::new() }
+    });
+    let nodes: Vec<Node> = nodes.collect();
+    let links = topology.links().iter().filter_map(|link| both(link.a, link.b));
+    let mut ring = Vec::new();
+    for node in cycle.iter().filter_map(|queue| position(queue.node)) {
+        if !ring.contains(&node) {
+            ring.push(node);
         }
     }
-
-    /// The highest and the lowest node.
-    fn extent(&self) -> (f64, f64) {
-        let heights = self.nodes.iter().map(|(_, place)| place.1);
-        let start = (f64::INFINITY, f64::NEG_INFINITY);
-        heights.fold(start, |(top, bottom), y| (top.min(y), bottom.max(y)))
+    let arrows = cycle.iter().filter_map(|queue| {
+        let [from, to] = both(queue.node, topology.port(queue.node, queue.port).peer)?;
+        let port = run.port_name(queue.node, queue.port);
+        let label = vec![port, flows_through(run, queue)];
+        Some(Arrow { from, to, badge: String::new(), label, start: None })
+    });
+    Network {
+        sizes: Sizes::small(&nodes),
+        nodes,
+        links: links.collect(),
+        ring,
+        arrows: arrows.collect(),
+        routes: routes(run, both),
     }
-
-    pub fn of(&self, node: NodeId) -> Option<Point> {
-        let found = self.nodes.iter().find(|(id, _)| *id == node);
-        found.map(|(_, place)| *place)
-    }
 }
 
-fn on_circle(angle: f64, radius: f64) -> Point {
-    // Wider than high, like the cards of the page.
-    let (x, y) = (1.3 * radius * angle.cos(), radius * angle.sin());
-    (WIDTH / 2.0 + x, HEIGHT / 2.0 + y)
-}
-
-fn opening(run: &Run, cycle: &[EgressQueue], places: &Places) -> String {
-    let description = match cycle {
-        [] => "the network".to_string(),
-        _ => {
-            let ports = cycle.iter().map(|at| run.port_name(at.node, at.port));
-            format!("the cycle {}", Vec::from_iter(ports).join(", "))
-        }
+/// The ways of a few flows, which are drawn in the colours of their curves.
+fn routes(run: &Run, both: impl Fn(NodeId, NodeId) -> Option<[usize; 2]>) -> Vec<Vec<[usize; 2]>> {
+    let count = run.scenario.config.flows.len();
+    let shown = if count > PALETTE.len() { 0 } else { count };
+    let route = |flow: usize| {
+        let path = path(run, FlowId(flow as u32)).into_iter();
+        path.filter_map(|(node, port)| both(node, run.topology().port(node, port).peer)).collect()
     };
-    let (top, bottom) = places.extent();
-    let (top, height) = (top - MARGIN, bottom - top + 2.0 * MARGIN);
-    // Several figures share a page, so the arrow head is a marker of each one's own: all are
-    // alike, and whichever of the same name is found is right.
-    format!(
-        "<svg role=\"img\" aria-label=\"{}\" viewBox=\"0 {top:.0} {WIDTH} {height:.0}\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n\
-         <defs><marker id=\"head\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" \
-         markerWidth=\"5\" markerHeight=\"5\" orient=\"auto\">\
-         <path d=\"M0 0L10 5L0 10z\" fill=\"{}\"/></marker></defs>\n",
-        escape(&description),
-        hex(ALARM),
-    )
-}
-
-/// An egress queue of the cycle: an arrow along its link, with its name and its flows.
-fn arrow(run: &Run, queue: &EgressQueue, (from, to): (Point, Point)) -> String {
-    let length = ((to.0 - from.0).powi(2) + (to.1 - from.1).powi(2)).sqrt();
-    let along = |distance: f64| {
-        let share = distance / length.max(1.0);
-        (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
-    };
-    let (start, end) = (along(BOX.0 / 2.0), along(length - BOX.0 * 0.62));
-    let label = label_place(along(length / 2.0));
-    let alarm = hex(ALARM);
-    let anchor = match label.0 - WIDTH / 2.0 {
-        x if x > 20.0 => "start",
-        x if x < -20.0 => "end",
-        _ => "middle",
-    };
-    format!(
-        "<line x1=\"{:.0}\" y1=\"{:.0}\" x2=\"{:.0}\" y2=\"{:.0}\" stroke=\"{alarm}\" \
-         stroke-width=\"5\" marker-end=\"url(#head)\"/>\n\
-         <text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"{anchor}\" font-size=\"15\" \
-         class=\"alarm\">{}</text>\n\
-         <text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"{anchor}\" font-size=\"13\">{}</text>\n",
-        start.0,
-        start.1,
-        end.0,
-        end.1,
-        label.0,
-        label.1 - 2.0,
-        escape(&run.port_name(queue.node, queue.port)),
-        label.0,
-        label.1 + 14.0,
-        escape(&flows_through(run, queue)),
-    )
-}
-
-/// Outside of the cycle, next to the middle of the arrow.
-fn label_place((x, y): Point) -> Point {
-    let (dx, dy) = (x - WIDTH / 2.0, y - HEIGHT / 2.0);
-    let distance = (dx.powi(2) + dy.powi(2)).sqrt().max(1.0);
-    let out = 34.0;
-    (x + dx / distance * out, y + dy / distance * out)
+    (0..shown).map(route).collect()
 }
 
 /// The flows of the deadlock that pass this egress.
@@ -214,78 +124,7 @@ fn path(run: &Run, flow: FlowId) -> Vec<(NodeId, PortId)> {
     trace(&config.topology, &config.table, header(flow)).unwrap_or_default()
 }
 
-/// The paths of a few flows, in the colours of their curves, beside the links that they take.
-fn flow_lines(run: &Run, places: &Places) -> String {
-    let count = run.scenario.config.flows.len();
-    let mut text = String::new();
-    if count > PALETTE.len() {
-        return text;
-    }
-    for flow in 0..count {
-        let offset = 7.0 + 4.0 * flow as f64;
-        let mut steps = String::new();
-        let mut at = None;
-        for (node, port) in path(run, FlowId(flow as u32)) {
-            let peer = run.topology().port(node, port).peer;
-            if let (Some(from), Some(to)) = (places.of(node), places.of(peer)) {
-                let (from, to) = beside((from, to), offset);
-                // Where a part of the path is not drawn, the line is interrupted.
-                let step = if at == Some(node) { 'L' } else { 'M' };
-                let _ = write!(steps, "{step}{:.0} {:.0}", from.0, from.1);
-                let _ = write!(steps, "L{:.0} {:.0}", to.0, to.1);
-                at = Some(peer);
-            }
-        }
-        let _ = writeln!(
-            text,
-            "<path d=\"{steps}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>",
-            hex(colour(flow)),
-        );
-    }
-    text
-}
-
-/// The line from one point to another, moved to its left and a little shorter.
-fn beside((from, to): (Point, Point), offset: f64) -> (Point, Point) {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let length = (dx.powi(2) + dy.powi(2)).sqrt().max(1.0);
-    let (x, y) = (dx / length, dy / length);
-    let moved = |at: Point, along: f64| {
-        let along = along * offset;
-        (at.0 + y * offset + x * along, at.1 - x * offset + y * along)
-    };
-    (moved(from, 0.6), moved(to, -0.6))
-}
-
-fn symbol(run: &Run, node: NodeId, (x, y): Point) -> String {
-    let node = run.topology().node(node);
-    let (class, (width, height), corner) = match node.kind {
-        NodeKind::Switch => ("switch", BOX, 6),
-        NodeKind::Host => ("host", (BOX.0 * 0.75, BOX.1 * 0.8), 14),
-    };
-    // Long names shrink into their box instead of leaving it.
-    let letters = node.name.chars().count().max(1) as f64;
-    let size = (width / letters * 1.5).min(16.0);
-    format!(
-        "<rect class=\"{class}\" x=\"{:.0}\" y=\"{:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" rx=\"{corner}\"/>\n\
-         <text x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\" font-size=\"{size:.0}\">{}</text>\n",
-        x - width / 2.0,
-        y - height / 2.0,
-        y + 5.0,
-        escape(&node.name),
-    )
-}
-
-/// Larger networks are not drawn whole.
+/// The most nodes of a network that is drawn whole.
 const NODES_MAX: usize = 16;
-/// More names than this do not fit next to an arrow.
+/// The most names that fit next to an arrow.
 const NAMES_MAX: usize = 4;
-const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 300.0;
-/// Around the nodes, for their boxes and for labels.
-const MARGIN: f64 = 26.0;
-const RADIUS: f64 = 72.0;
-const RADIUS_HOSTS: f64 = 132.0;
-/// Width and height of a switch.
-const BOX: (f64, f64) = (48.0, 30.0);

@@ -8,19 +8,21 @@ use std::fmt::{Display, Write};
 
 use pauseless_page::BUNDLE;
 
-use super::chart::{self, Stroke};
-use super::figure::{Panel, Scale, panels};
+use super::figure::{Panel, panels};
 use super::verdict::{self, Finding};
 use super::{diagram, provenance, scene, summary};
+use crate::draw;
+use crate::draw::colour::{ALARM, ALARM_GROUND, GRID, OUTLINE};
+pub use crate::draw::svg::escape;
 use pauseless_run::Run;
 use pauseless_text::quantity;
 
 /// What stands above the runs of a page.
 #[derive(Clone, Debug)]
 pub struct Heading {
-    /// The title.
+    /// The title of the page.
     pub title: String,
-    /// What the reader is looking at.
+    /// A sentence that says what the reader is looking at.
     pub lead: String,
 }
 
@@ -31,9 +33,7 @@ pub fn page(heading: &Heading, runs: &[Run]) -> String {
 
 /// The same with `intro` above the table of runs. It is markup, and stands there as it is.
 pub fn page_with(heading: &Heading, intro: &str, runs: &[Run]) -> String {
-    let scale = Scale::of(runs);
-    let panelled = runs.iter().map(|run| (run, panels(run, scale)));
-    let panelled: Vec<(&Run, Vec<Panel>)> = panelled.collect();
+    let panelled: Vec<(&Run, Vec<Panel>)> = runs.iter().zip(panels(runs)).collect();
     let mut text = intro.to_string();
     if !runs.is_empty() {
         text.push_str(&summary(runs));
@@ -73,22 +73,6 @@ pub fn frame(heading: &Heading, body: &str) -> String {
     )
 }
 
-/// `text` with everything that HTML gives a meaning to written as a reference.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
 fn summary(runs: &[Run]) -> String {
     let heads = [
         "run",
@@ -110,15 +94,16 @@ fn summary(runs: &[Run]) -> String {
             escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
         ]
     });
-    table(&heads, rows)
+    table("", &heads, rows)
 }
 
-/// A table that can be scrolled, of heads and cells that are markup.
+/// A table that can be scrolled, with attributes and of heads and cells that are markup.
 pub(crate) fn table<R: AsRef<[String]>>(
+    attributes: &str,
     heads: &[impl Display],
     rows: impl IntoIterator<Item = R>,
 ) -> String {
-    let mut text = "<div class=\"scroll\"><table>\n<tr>".to_string();
+    let mut text = format!("<div class=\"scroll\"><table{attributes}>\n<tr>");
     for head in heads {
         let _ = write!(text, "<th>{head}</th>");
     }
@@ -163,45 +148,51 @@ pub(crate) fn badge(run: &Run) -> String {
 }
 
 fn card(run: &Run, panels: &[Panel], number: usize) -> String {
+    let mut text = card_head(run, "");
+    text.push_str(&network(run, number));
+    if run.outcome.series.times.is_empty() {
+        text.push_str("<p class=\"note\">No curves over time: the scenario has no [probe].</p>\n");
+    }
+    for (place, panel) in panels.iter().enumerate() {
+        text.push_str(&figure(panel, number, place));
+    }
+    let findings = Finding::ALL.iter().map(|finding| finding.sentence(run));
+    let more = [verdict::wire_loss(run), verdict::unfinished(run)];
+    let lines = verdict::ended(run).into_iter().chain(findings);
+    text.push_str(&list(lines.chain(more.into_iter().flatten())));
+    for section in summary::sections(run) {
+        text.push_str(&metrics(&section));
+    }
+    text + &provenance::nested(run) + &card_foot(run)
+}
+
+/// The beginning of the card of a run: its name, its verdict and its settings, with `more` of them.
+pub(crate) fn card_head(run: &Run, more: &str) -> String {
     let scenario = &run.scenario;
-    let mut text = format!(
-        "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}</p>\n",
+    format!(
+        "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}{}</p>\n",
         escape(&scenario.name),
         badge(run),
         escape(&scenario.title),
         escape(&run.schemes()),
         scenario.config.discipline.name(),
         scenario.config.seed,
-    );
-    text.push_str(&network(run, number));
-    if run.outcome.series.times.is_empty() {
-        text.push_str("<p class=\"note\">No curves over time: the scenario has no [probe].</p>\n");
-    }
-    for (place, panel) in panels.iter().enumerate() {
-        text.push_str(&figure(panel, (number, place)));
-    }
-    text.push_str("<ul>\n");
-    if let Some(ended) = verdict::ended(run) {
-        let _ = writeln!(text, "<li>{}</li>", escape(&ended));
-    }
-    for finding in Finding::ALL {
-        let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
-    }
-    let lines = [verdict::wire_loss(run), verdict::unfinished(run)];
-    for line in lines.into_iter().flatten() {
-        let _ = writeln!(text, "<li>{}</li>", escape(&line));
-    }
-    text.push_str("</ul>\n");
-    for section in summary::sections(run) {
-        text.push_str(&metrics(&section));
-    }
-    text.push_str(&provenance::nested(run));
-    let _ = write!(
-        text,
+        escape(more),
+    )
+}
+
+/// The end of the card of a run: its parameters.
+pub(crate) fn card_foot(run: &Run) -> String {
+    format!(
         "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        escape(&shortened(&scenario.resolved())),
-    );
-    text
+        escape(&shortened(&run.scenario.resolved())),
+    )
+}
+
+/// A list of lines of text.
+pub(crate) fn list(lines: impl Iterator<Item = String>) -> String {
+    let lines = lines.map(|line| format!("<li>{}</li>\n", escape(&line)));
+    format!("<ul>\n{}</ul>\n", String::from_iter(lines))
 }
 
 /// The network, with the cycle of its deadlock; what a script replays.
@@ -244,7 +235,7 @@ fn metrics(section: &summary::Section) -> String {
     if !section.table.is_empty() {
         let escaped = |cells: &[String]| Vec::from_iter(cells.iter().map(|cell| escape(cell)));
         let rows = section.table.rows().iter().map(|row| escaped(row));
-        text.push_str(&table(&escaped(section.table.heads()), rows));
+        text.push_str(&table("", &escaped(section.table.heads()), rows));
     }
     for note in &section.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
@@ -253,7 +244,7 @@ fn metrics(section: &summary::Section) -> String {
 }
 
 /// A file as long as anybody reads it, and how much longer it is.
-pub(crate) fn shortened(file: &str) -> String {
+fn shortened(file: &str) -> String {
     let count = file.lines().count();
     if count <= LINES_MAX {
         return file.to_string();
@@ -263,25 +254,16 @@ pub(crate) fn shortened(file: &str) -> String {
     format!("{shown}\n.. and {more} more lines; --out writes all of them to resolved.toml\n")
 }
 
-/// A figure; its script knows it by the number of its run and its own.
-fn figure(panel: &Panel, (run, number): (usize, usize)) -> String {
-    let mut legend = String::new();
-    let curves = panel.figure.curves.iter();
-    for curve in curves.filter(|curve| curve.stroke == Stroke::Solid) {
-        let colour = chart::hex(chart::colour(curve.colour));
-        let label = escape(&curve.label);
-        let _ = write!(
-            legend,
-            " <span class=\"key\" data-curve><i style=\"background:{colour}\"></i>{label}</span>"
-        );
-    }
-    if panel.left_out > 0 {
-        let _ = write!(legend, " <span class=\"key\">and {} more</span>", panel.left_out);
-    }
+/// The figure at `place` among those of a run, by which the script of the page knows it.
+fn figure(panel: &Panel, run: usize, place: usize) -> String {
+    let more = match panel.left_out {
+        0 => String::new(),
+        more => format!(" <span class=\"key\">and {more} more</span>"),
+    };
     format!(
-        "<figure data-panel=\"{run}.{number}\">\n<figcaption>{}{legend}</figcaption>\n{}</figure>\n",
+        "<figure data-panel=\"{run}.{place}\">\n<figcaption>{}{more}</figcaption>\n{}</figure>\n",
         escape(&panel.caption),
-        chart::svg(&panel.figure),
+        draw::inline(&panel.figure),
     )
 }
 
@@ -296,20 +278,23 @@ fn footer() -> String {
 
 /// The style sheet. Colours of the figures that must follow the page's are named by value.
 fn style() -> String {
-    STYLE
-        .replace("{ink}", &chart::hex(chart::INK))
-        .replace("{grid}", &chart::hex(chart::GRID))
-        .replace("{alarm}", &chart::hex(chart::ALARM))
+    let colours = [
+        ("{outline}", OUTLINE),
+        ("{grid}", GRID),
+        ("{alarm}", ALARM),
+        ("{alarm-ground}", ALARM_GROUND),
+    ];
+    colours.iter().fold(STYLE.to_string(), |style, (name, value)| style.replace(name, value))
 }
 
 /// A page asks nobody for anything.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// More flows than this are summed up.
+/// The most flows whose goodputs are listed one by one.
 const FLOWS_MAX: usize = 4;
 
-/// A longer file is not for a page.
+/// The most lines of a file that a page shows.
 const LINES_MAX: usize = 2_000;
 
 const STYLE: &str = include_str!("page.css");
@@ -319,17 +304,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_from_a_scenario_is_markup() {
-        let text = "<b onclick='x'>\"&amp;\"</b>";
-        let escaped = "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;amp;&quot;&lt;/b&gt;";
-        assert_eq!(escape(text), escaped);
-    }
-
-    #[test]
     fn the_style_sheet_knows_the_colours_of_the_figures() {
         let style = style();
-        assert!(style.contains(&chart::hex(chart::INK)));
-        assert!(!style.contains("{ink}") && !style.contains("{grid}"));
+        assert!(style.contains(ALARM) && style.contains(OUTLINE));
+        assert!(!style.contains("=\"{"), "every colour has its value");
         assert!(!style.contains("url(") && !style.contains("@import"), "no network");
     }
 

@@ -1,6 +1,5 @@
 //! What a person or a program sees of a run: text, JSON, CSV and one page with figures.
 
-pub mod chart;
 pub mod completion;
 pub mod csv;
 pub mod derivation;
@@ -12,7 +11,6 @@ pub mod mitigation;
 pub mod provenance;
 pub mod replica;
 pub mod scene;
-pub mod series;
 pub mod summary;
 pub mod text;
 pub mod verdict;

@@ -14,9 +14,11 @@ use pauseless_sim::config::Replay;
 use pauseless_sim::outcome::{EgressQueue, PortStates};
 use serde::Serialize;
 
-use super::chart::{self, ALARM, Axis, Instant, Level, PALETTE, Stroke, Weight};
 use super::figure::{Panel, ms};
-use super::series::thinned;
+use crate::draw::axis::Extent;
+use crate::draw::colour::{ALARM, PALETTE};
+use crate::draw::figure::{self, Mark, Scale, Source};
+use crate::draw::thin::thinned;
 use pauseless_run::Run;
 use pauseless_scenario::Scenario;
 
@@ -33,15 +35,14 @@ pub fn record_replay(scenario: &mut Scenario) {
 /// The document for `runs` with their panels.
 pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
     let panels = runs.iter().flat_map(|(_, panels)| panels);
-    let curves: usize = panels.map(|panel| panel.figure.curves.len()).sum();
+    let panels = panels.flat_map(|panel| &panel.figure.panels);
+    let curves: usize = panels.map(|panel| panel.series.len()).sum();
     let points_max = (POINTS_MAX / curves.max(1)).clamp(300, 3_000);
     let replays = runs.iter().filter_map(|(run, _)| cells(run));
     let stride = (replays.sum::<usize>() / PAGE_CELLS_MAX + 1).next_power_of_two();
-    let palette = (0..PALETTE.len()).map(|n| chart::hex(chart::colour(n)));
     let acts = runs.iter().map(|(run, panels)| Act::new(run, panels, points_max, stride));
-    let scene =
-        Scene { palette: palette.collect(), alarm: chart::hex(ALARM), runs: acts.collect() };
-    let text = serde_json::to_string(&scene).expect("a scene has string keys and no I/O");
+    let scene = Scene { palette: PALETTE, alarm: ALARM, runs: acts.collect() };
+    let text = serde_json::to_string(&scene).expect("numbers and texts");
     // Nothing in it may end the element that it stands in.
     text.replace('<', "\\u003c")
 }
@@ -54,8 +55,8 @@ fn cells(run: &Run) -> Option<usize> {
 
 #[derive(Serialize)]
 struct Scene {
-    palette: Vec<String>,
-    alarm: String,
+    palette: [&'static str; PALETTE.len()],
+    alarm: &'static str,
     runs: Vec<Act>,
 }
 
@@ -77,7 +78,7 @@ struct Curves {
     range: (f64, f64),
     max: f64,
     curves: Vec<Line>,
-    levels: Vec<Level>,
+    levels: Vec<Threshold>,
     instants: Vec<Moment>,
 }
 
@@ -85,9 +86,16 @@ struct Curves {
 struct Line {
     label: String,
     colour: usize,
-    stroke: Stroke,
+    stroke: &'static str,
     axis: usize,
     values: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Threshold {
+    label: String,
+    value: f64,
+    colour: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -148,59 +156,60 @@ impl Act {
 }
 
 impl Curves {
-    pub fn new(panel: &Panel, points_max: usize, axes: &mut Vec<Vec<f64>>) -> Curves {
-        let figure = &panel.figure;
-        let place = |x: f64| match figure.axis {
-            Axis::Decades { .. } => rounded(10f64.powf(x)),
-            Axis::Time { .. } | Axis::Values { .. } => (x * 1e6).round() / 1e6,
+    fn new(panel: &Panel, points_max: usize, axes: &mut Vec<Vec<f64>>) -> Curves {
+        let description = panel.figure.caption.clone();
+        let panel = &panel.figure.panels[0];
+        let whole = Extent { low: 0.0, high: 1.0 };
+        let (x, y) = (panel.x.ends.unwrap_or(whole), panel.y.ends.unwrap_or(whole));
+        let is_log = panel.x.scale == Scale::Log;
+        let (axis, range, max) = if is_log {
+            let (from, to) = (x.low.log10().floor() as i32, x.high.log10().ceil() as i32);
+            ("decades", (10f64.powi(from), 10f64.powi(to.max(from + 1))), y.high)
+        } else {
+            // The labels of instants stand above the curves.
+            ("time", (0.0, x.high), y.high * 1.15)
         };
-        let (axis, range) = match figure.axis {
-            Axis::Time { max_ms } => ("time", (0.0, max_ms)),
-            Axis::Values { from, to } => ("values", (from, to)),
-            Axis::Decades { from, to } => ("decades", (10f64.powi(from), 10f64.powi(to))),
-        };
-        let curves = figure.curves.iter().map(|curve| {
-            let points = thinned(&curve.points, points_max);
+        let place = |x: f64| if is_log { rounded(x) } else { (x * 1e6).round() / 1e6 };
+        let curves = panel.series.iter().map(|series| {
+            let points = thinned(&series.points, points_max);
             let xs = rising(points.iter().map(|(x, _)| place(*x)));
             let axis = axes.iter().position(|axis| *axis == xs).unwrap_or_else(|| {
                 axes.push(xs);
                 axes.len() - 1
             });
+            let is_companion = series.source == Source::Companion;
+            let label = &series.label;
             Line {
                 // A dashed curve goes with the solid one of its colour, and has its name.
-                label: match curve.stroke {
-                    Stroke::Dashed => format!("{} (dashed)", curve.label),
-                    Stroke::Solid | Stroke::Marked => curve.label.clone(),
-                },
-                colour: curve.colour,
-                stroke: curve.stroke,
+                label: if is_companion { format!("{label} (dashed)") } else { label.clone() },
+                colour: panel.series.iter().position(|it| it.label == *label).unwrap_or(0),
+                stroke: if is_companion { "dashed" } else { "solid" },
                 axis,
                 values: points.iter().map(|(_, y)| rounded(*y)).collect(),
             }
         });
-        let levels = figure
-            .levels
-            .iter()
-            .map(|level| Level { value: rounded(level.value), ..level.clone() });
         Curves {
-            description: figure.description.clone(),
+            description,
             axis,
             range,
-            max: figure.value_max,
+            max,
             curves: curves.collect(),
-            levels: levels.collect(),
-            instants: figure.instants.iter().map(Moment::from).collect(),
+            levels: panel.levels.iter().map(Threshold::from).collect(),
+            instants: panel.marks.iter().map(Moment::from).collect(),
         }
     }
 }
 
-impl From<&Instant> for Moment {
-    fn from(instant: &Instant) -> Moment {
-        Moment {
-            label: instant.label.clone(),
-            at: instant.at_ms,
-            alarm: instant.weight == Weight::Alarm,
-        }
+impl From<&figure::Level> for Threshold {
+    fn from(level: &figure::Level) -> Threshold {
+        let (label, value) = (level.label.clone(), rounded(level.value));
+        Threshold { label, value, colour: level.colour }
+    }
+}
+
+impl From<&Mark> for Moment {
+    fn from(mark: &Mark) -> Moment {
+        Moment { label: mark.label.clone(), at: mark.x, alarm: mark.is_alarm }
     }
 }
 
@@ -371,43 +380,32 @@ fn rising(places: impl Iterator<Item = f64>) -> Vec<f64> {
     risen
 }
 
-/// A larger network is not drawn.
+/// The most links of a network that is drawn.
 pub const LINKS_MAX: usize = 1_000;
-/// States that a run records at most, one per port and instant.
+/// The most states that a run records, one per port and instant.
 const CELLS_MAX: usize = 600_000;
 const INSTANTS_MAX: usize = 8_000;
-/// States that a page has at most.
+/// The most states that a page has.
 const PAGE_CELLS_MAX: usize = 1_200_000;
 /// Points that the curves of a page have together, if there are not too many of them.
 const POINTS_MAX: usize = 200_000;
-/// Deadlocks that are listed.
+/// The most deadlocks that are listed.
 const MOMENTS_MAX: usize = 5;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart::{Curve, Figure};
-
-    fn curve(points: &[(f64, f64)]) -> Curve {
-        Curve { label: String::new(), colour: 0, stroke: Stroke::Solid, points: points.to_vec() }
-    }
+    use crate::draw::figure::{Axis, Drawn, Series};
 
     #[test]
     fn steps_of_a_distribution_stay_steps() {
-        let quick = [(1.0, 0.0), (1.0, 0.25), (1.0, 0.5), (1.0, 0.75), (1.0, 1.0)];
-        let slow = [(1.0, 0.0), (1.0, 0.5), (2.0, 1.0)];
-        let panel = Panel {
-            caption: String::new(),
-            figure: Figure {
-                description: String::new(),
-                axis: Axis::Decades { from: 0, to: 3 },
-                value_max: 1.0,
-                curves: vec![curve(&quick), curve(&slow)],
-                levels: Vec::new(),
-                instants: Vec::new(),
-            },
-            left_out: 0,
-        };
+        let quick = [(10.0, 0.0), (10.0, 0.25), (10.0, 0.5), (10.0, 0.75), (10.0, 1.0)];
+        let slow = [(10.0, 0.0), (10.0, 0.5), (100.0, 1.0)];
+        let curve = |points: &[(f64, f64)]| Series::new("", Drawn::Line, points.to_vec());
+        let x = Axis::new("", Scale::Log);
+        let series = vec![curve(&quick), curve(&slow)];
+        let panel = figure::Panel::new("", x, Axis::linear(""), series);
+        let panel = Panel::new("", String::new(), panel);
         let mut axes = Vec::new();
         let shown = Curves::new(&panel, 300, &mut axes);
         for (line, points) in shown.curves.iter().zip([&quick[..], &slow]) {
@@ -415,7 +413,7 @@ mod tests {
             assert_eq!(axis.len(), points.len());
             assert!(axis.windows(2).all(|pair| pair[0] < pair[1]), "{axis:?}");
             for ((place, value), point) in axis.iter().zip(&line.values).zip(points) {
-                assert!((place.log10() - point.0).abs() < 1e-4, "{place}");
+                assert!((place / point.0 - 1.0).abs() < 1e-4, "{place}");
                 assert_eq!(*value, point.1);
             }
         }

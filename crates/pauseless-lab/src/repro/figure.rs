@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pauseless_core::switch::Discipline;
 
 use super::file::{Experiment, FigureFile, FigureKind};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Source};
 use crate::repro::data::Values;
 use pauseless_run::sample::Sample;
 use pauseless_text::reader::At;
@@ -15,11 +15,11 @@ use pauseless_text::reader::At;
 pub struct Outcome {
     /// The position of the case.
     pub case: usize,
-    /// In which discipline, if the case was tried in several.
+    /// The discipline, if the case was tried in several.
     pub discipline: Option<Discipline>,
-    /// The seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// What was kept.
+    /// What was kept of the run.
     pub sample: Sample,
 }
 
@@ -93,7 +93,7 @@ impl Filler<'_> {
                 Ok(Series::new(name, Drawn::Line, points))
             });
             let deadlock = sample.metric("deadlock_ms").filter(|time| *time <= end);
-            let marks = deadlock.map(|x| Mark { label: "deadlock".to_string(), x, is_alarm: true });
+            let marks = deadlock.map(|x| Mark::alarm("deadlock", x));
             let series = series.collect::<Result<_, String>>()?;
             let x = Axis::linear("time (ms)");
             Ok(Panel {
@@ -140,25 +140,25 @@ impl Filler<'_> {
                 Some(discipline) => bar.value.replace("{d}", discipline.name()),
                 None => bar.value.value.clone(),
             };
-            let mut add = |label: &str, is_paper: bool, height: f64| {
-                let is_it = |it: &&mut Series| it.label == label && it.is_paper == is_paper;
+            let mut add = |label: &str, source: Source, height: f64| {
+                let is_it = |it: &&mut Series| it.label == label && it.source == source;
                 let point = (place as f64, height);
                 match series.iter_mut().find(is_it) {
                     Some(series) => series.points.push(point),
                     None => series
-                        .push(Series { is_paper, ..Series::new(label, Drawn::Bars, vec![point]) }),
+                        .push(Series::new(label, Drawn::Bars, vec![point]).from_source(source)),
                 }
             };
             // What was not measured has no bar.
             if let Some(height) = self.values.evaluate(&value) {
-                add(&label, false, height);
+                add(&label, Source::Measured, height);
             }
             if let Some(paper) = bar.paper.copied() {
                 let label = match bar.group.get() {
                     Some(_) => format!("{label}, paper"),
                     None => "paper".to_string(),
                 };
-                add(&label, true, paper);
+                add(&label, Source::Paper, paper);
             }
         }
         let title = discipline.map_or("", |it| it.name());
@@ -208,7 +208,7 @@ impl Filler<'_> {
         let theirs = file.paper.0.iter().map(|(label, points)| {
             let label = format!("{}, paper", label.value);
             let points = points.value.iter().map(|it| it.value.into());
-            Series { is_paper: true, ..Series::new(label, Drawn::Marked, points.collect()) }
+            Series::new(label, Drawn::Marked, points.collect()).from_source(Source::Paper)
         });
         let series = ours.chain(theirs).collect();
         Panel::new("", file.x_axis(), file.y_axis(), series)

@@ -30,18 +30,12 @@ pub fn page(done: &Reproduced) -> String {
 }
 
 fn claims(done: &Reproduced) -> String {
-    let mut text = "<div class=\"scroll\"><table class=\"claims\">\n<tr><th>verdict</th>\
-                    <th>claim</th><th>paper</th><th>asked for</th><th>measured</th></tr>\n"
-        .to_string();
-    for judged in &done.claims {
-        text.push_str(&claim(judged));
-    }
-    text.push_str("</table></div>\n");
-    text.push_str(&choices(done));
-    text
+    let heads = ["verdict", "claim", "paper", "asked for", "measured"];
+    let rows = done.claims.iter().map(claim);
+    html::table(" class=\"claims\"", &heads, rows) + &choices(done)
 }
 
-fn claim(judged: &Judged) -> String {
+fn claim(judged: &Judged) -> [String; 5] {
     let claim = &judged.claim;
     let findings = judged.findings.iter().map(|finding| {
         let measured = escape(&text::measured(judged, finding));
@@ -59,14 +53,13 @@ fn claim(judged: &Judged) -> String {
     if !claim.reason.is_empty() {
         let _ = write!(said, "<br><small>{}</small>", escape(&claim.reason));
     }
-    format!(
-        "<tr><td><span class=\"badge {class}\">{}</span></td><td>{said}</td><td>{}</td>\
-         <td>{}</td><td>{}</td></tr>\n",
-        judged.verdict.name(),
+    [
+        format!("<span class=\"badge {class}\">{}</span>", judged.verdict.name()),
+        said,
         escape(&text::paper(claim)),
         escape(&claim.asks()),
         Vec::from_iter(findings).join("<br>"),
-    )
+    ]
 }
 
 fn choices(done: &Reproduced) -> String {

@@ -86,7 +86,7 @@ fn claim(judged: &Judged, paint: Paint) -> String {
 pub fn paper(claim: &super::file::Claim) -> String {
     match &claim.paper.value {
         Paper::Words(words) => words.clone(),
-        Paper::Number(value) => with_unit(&number(*value), &claim.unit),
+        Paper::Number(value) => with_unit(&quantity::measured(*value), &claim.unit),
     }
 }
 
@@ -94,7 +94,7 @@ pub fn paper(claim: &super::file::Claim) -> String {
 pub fn measured(judged: &Judged, finding: &Finding) -> String {
     let claim = &judged.claim;
     let write = |value: &Option<f64>| match value {
-        Some(value) => number(*value),
+        Some(value) => quantity::measured(*value),
         None => "-".to_string(),
     };
     let is_order = !claim.order.is_empty();
@@ -112,20 +112,12 @@ fn extremes(measured: &[Option<f64>]) -> Vec<String> {
     let least = known.clone().fold(f64::INFINITY, f64::min);
     let greatest = known.clone().fold(f64::NEG_INFINITY, f64::max);
     let missing = measured.len() - known.count();
-    let mut texts = vec![format!("{} to {}", number(least), number(greatest))];
+    let mut texts =
+        vec![format!("{} to {}", quantity::measured(least), quantity::measured(greatest))];
     if missing > 0 {
         texts.push(format!("{missing} not measured"));
     }
     texts
-}
-
-/// Counts as counts, all others with three digits.
-fn number(value: f64) -> String {
-    match value {
-        value if value < 0.0 => format!("-{}", number(-value)),
-        value if value.fract() == 0.0 => quantity::count(value as u64),
-        value => quantity::number(value),
-    }
 }
 
 fn with_unit(number: &str, unit: &str) -> String {

@@ -14,7 +14,7 @@ use pauseless_dataplane::report::{ClassReport, NodeReport, PortReport, ReceiveRe
 use pauseless_sim::Config;
 use pauseless_sim::outcome::{
     CongestionTree, Deadlock, Ended, Episode, FlowSeries, Losses, Lost, Outcome, PortOutcome,
-    PortSeries, PortStates, QueueOutcome, Replay, Series, Trip,
+    PortSeries, PortStates, QueueOutcome, Recording, Replay, Trip,
 };
 use pauseless_sim::progress::{FlowState, Progress, RunEnd};
 
@@ -348,14 +348,14 @@ impl<'a> View<'a> {
     }
 
     /// What the scenario's probes ask for, of samples that may be closer together.
-    fn series(self) -> Series {
+    fn series(self) -> Recording {
         let probes = &self.config.probes;
         let parts = plan::probe_parts(self.config) as usize;
         let samples = self.samples() / parts * parts;
         let first = self.reports.first();
         let is_any = samples > 0 && probes.resolution > Span::ZERO;
         let Some(first) = first.filter(|_| is_any) else {
-            return Series::default();
+            return Recording::default();
         };
         let levels = |values: &[u64]| last_of_each(&values[..samples], parts);
         let means = |values: &[f64]| -> Vec<f64> {
@@ -379,7 +379,7 @@ impl<'a> View<'a> {
             let (_, goodput) = self.flow_series(flow.index())?;
             Some(FlowSeries { flow: *flow, goodput_bps: means(goodput), allowed_bps: Vec::new() })
         });
-        Series {
+        Recording {
             times: last_of_each(&first.series.times[..samples], parts),
             ports: ports.collect(),
             flows: flows.collect(),

@@ -1,12 +1,13 @@
 //! An answer as a page with the share of seeds against the value.
 
 use super::{Answer, Scale, Verdict, text};
-use crate::report::chart::{self, Axis, Curve, Figure, Instant, Stroke, Weight};
+use crate::draw;
+use crate::draw::figure::{self, Axis, Drawn, Figure, Mark, Panel, Series, Spread};
 use crate::report::html::{Heading, escape, frame};
 use pauseless_run::metrics::statistics::wilson;
 use pauseless_text::terminal::Paint;
 
-/// The page.
+/// The page of an answer.
 pub fn page(answer: &Answer) -> String {
     let question = &answer.question;
     let title = format!(
@@ -18,12 +19,12 @@ pub fn page(answer: &Answer) -> String {
     let (_, unit) = question.low.unit.axis(question.high.base);
     let body = format!(
         "<main>\n<section>\n<figure class=\"wide\">\n<figcaption>share of {} seeds with {}, in %, against {}, \
-         in {}; dashed: 95 % confidence</figcaption>\n{}</figure>\n<pre>{}</pre>\n</section>\n</main>\n",
+         in {}; shaded: 95 % confidence</figcaption>\n{}</figure>\n<pre>{}</pre>\n</section>\n</main>\n",
         question.seeds,
         escape(&question.property.subject()),
         escape(question.knob.key()),
         if unit.is_empty() { "1" } else { unit },
-        chart::svg(&figure(answer)),
+        draw::inline(&figure(answer)),
         escape(&text::report(answer, Paint::Plain)),
     );
     let lead = "Seeds change when flows start, and every jitter.".to_string();
@@ -32,48 +33,33 @@ pub fn page(answer: &Answer) -> String {
 
 fn figure(answer: &Answer) -> Figure {
     let question = &answer.question;
-    let (unit, _) = question.low.unit.axis(question.high.base);
-    let place = |base: u64| match question.scale {
-        Scale::Linear => base as f64 / unit,
-        Scale::Log => (base as f64 / unit).log10(),
+    let (unit, name) = question.low.unit.axis(question.high.base);
+    let place = |base: u64| base as f64 / unit;
+    let scale = match question.scale {
+        Scale::Linear => figure::Scale::Linear,
+        Scale::Log => figure::Scale::Log,
     };
-    let (from, to) = (place(question.low.base), place(question.high.base));
-    let axis = match question.scale {
-        Scale::Linear => Axis::Values { from, to },
-        Scale::Log => Axis::Decades { from: from.floor() as i32, to: to.ceil() as i32 },
+    let label = match name {
+        "" => question.knob.key().to_string(),
+        name => format!("{} ({name})", question.knob.key()),
     };
-    let curve = |label: &str, stroke, share: &dyn Fn(usize, usize) -> f64| Curve {
-        label: label.to_string(),
-        colour: 0,
-        stroke,
-        points: answer
-            .shares
-            .iter()
-            .map(|it| (place(it.value.base), 100.0 * share(it.with, it.of)))
-            .collect(),
+    let (low, high) = (place(question.low.base), place(question.high.base));
+    let x = Axis::new(label, scale).covering(low, high);
+    let y = Axis::linear("share of seeds (%)").covering(0.0, 100.0);
+    let shares = answer
+        .shares
+        .iter()
+        .map(|it| (place(it.value.base), 100.0 * it.with as f64 / it.of.max(1) as f64));
+    let sure = answer.shares.iter().map(|it| wilson(it.with, it.of).map(|share| 100.0 * share));
+    let series = Series {
+        spread: Spread::Band(sure.collect()),
+        ..Series::new("", Drawn::Marked, shares.collect())
     };
-    let curves = vec![
-        curve("share", Stroke::Marked, &|with, of| with as f64 / of.max(1) as f64),
-        curve("low", Stroke::Dashed, &|with, of| wilson(with, of)[0]),
-        curve("high", Stroke::Dashed, &|with, of| wilson(with, of)[1]),
-    ];
+    let mut panel = Panel::new("", x, y, vec![series]);
     // A line would say more than the verdict does where seeds disagree.
-    let threshold = match answer.verdict() {
-        Verdict::Sharp(threshold) => Some(threshold),
-        Verdict::Blurred { .. } | Verdict::None { .. } => None,
-    };
-    let instants = threshold.map(|threshold| Instant {
-        label: threshold.median.exact(),
-        at_ms: place(threshold.median.base),
-        weight: Weight::Quiet,
-    });
-    Figure {
-        description: "the share of seeds with the property against the value".to_string(),
-        axis,
-        // Room for what stands at the threshold.
-        value_max: 115.0,
-        curves,
-        levels: Vec::new(),
-        instants: instants.into_iter().collect(),
+    if let Verdict::Sharp(threshold) = answer.verdict() {
+        panel.marks = vec![Mark::quiet(threshold.median.exact(), place(threshold.median.base))];
     }
+    let caption = "the share of seeds with the property against the value";
+    Figure::new("threshold", caption, vec![panel])
 }

@@ -8,7 +8,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Config;
-use pauseless_sim::outcome::{CongestionTree, FlowOutcome, Series};
+use pauseless_sim::outcome::{CongestionTree, FlowOutcome, Recording};
 
 const NETWORK: &str = r#"
 duration = "1 us"
@@ -67,7 +67,7 @@ pub fn blank(flows: &[(&str, Option<u64>, u8)]) -> Run {
     outcome.flows = vec![FlowOutcome::default(); flows.len()];
     outcome.ports = Vec::new();
     outcome.tree = CongestionTree::default();
-    outcome.series = Series::default();
+    outcome.series = Recording::default();
     (outcome.answers, outcome.answer_bytes) = (0, Bytes::ZERO);
     run
 }

@@ -58,9 +58,9 @@ function busiest(film: Film): { time: number; count: number } {
   return found;
 }
 
-/** Takes the drawing out of a figure, and the keys of its caption, which the legend has. */
+/** Takes the still drawing out of a figure. */
 function cleared(figure: HTMLElement): HTMLElement {
-  figure.querySelectorAll("svg, .key[data-curve]").forEach((drawn) => drawn.remove());
+  figure.querySelectorAll("svg").forEach((drawn) => drawn.remove());
   const place = element("div", { class: "live" });
   figure.append(place);
   return place;

@@ -1,6 +1,5 @@
 //! Lists of rows that may repeat but not contradict each other.
 
-
 use pauseless_text::lex::{Line, Lines};
 use pauseless_text::problem::Problem;
 

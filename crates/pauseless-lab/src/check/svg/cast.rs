@@ -1,4 +1,4 @@
-//! Who appears in a drawing, and how loudly.
+//! The nodes that appear in a drawing, and how loudly.
 
 use std::collections::BTreeSet;
 
@@ -6,35 +6,20 @@ use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::dependency::{ClosingFlow, Cycle};
 use pauseless_fabric::topology::Topology;
 
-use super::words::natural;
+use super::layers::heights;
+use crate::draw::network::{Arrow, Network, Node, Role, Sizes};
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::quantity::counted;
 
-/// The part that a node plays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
-    /// A switch of the cycle.
-    Cycle,
-    /// A switch that flows pass on their way.
-    Passed,
-    /// A switch that has nothing to do with it.
-    Idle,
-    /// An end of a flow.
-    Host,
-}
-
-/// Everything that appears.
+/// Everything that appears in a drawing.
 #[derive(Debug)]
 pub(super) struct Cast<'f> {
     pub(super) fabric: &'f Fabric,
     pub(super) cycle: Option<&'f Cycle>,
     /// The flows that are drawn.
     pub(super) flows: &'f [ClosingFlow],
-    /// The switches of the cycle, each once, in its order.
-    pub(super) ring: Vec<NodeId>,
-    /// All switches that are drawn, in the order of their names.
-    pub(super) switches: Vec<(NodeId, Role)>,
-    /// The ends of the flows, in the order of their names.
-    pub(super) hosts: Vec<NodeId>,
+    /// The nodes that are drawn: switches, then hosts, each in the order of their names.
+    nodes: Vec<(NodeId, Role)>,
 }
 
 impl<'f> Cast<'f> {
@@ -42,12 +27,8 @@ impl<'f> Cast<'f> {
         let topology = &fabric.topology;
         let flows = cycle.map_or(&[][..], |cycle| &cycle.flows);
         let flows = &flows[..flows.len().min(FLOWS_MAX)];
-        let mut ring = Vec::new();
-        for hop in cycle.iter().flat_map(|cycle| &cycle.hops) {
-            if !ring.contains(&hop.buffer.node) {
-                ring.push(hop.buffer.node);
-            }
-        }
+        let hops = cycle.iter().flat_map(|cycle| &cycle.hops);
+        let ring = BTreeSet::from_iter(hops.map(|hop| hop.buffer.node));
         let steps = flows.iter().flat_map(|flow| steps(topology, flow));
         let passed = BTreeSet::from_iter(steps.flat_map(|step| [step.from, step.to]));
         let is_large = topology.switches().len() > SWITCHES_MAX;
@@ -62,12 +43,13 @@ impl<'f> Cast<'f> {
         };
         let switches = topology.switches().iter();
         let switches = switches.filter_map(|switch| Some((*switch, role(*switch)?)));
-        let mut switches = Vec::from_iter(switches);
-        switches.sort_by_cached_key(|(switch, _)| natural(&topology.node(*switch).name));
         let hosts = passed.iter().filter(|node| topology.is_host(**node));
-        let mut hosts = Vec::from_iter(hosts.copied());
-        hosts.sort_by_cached_key(|host| natural(&topology.node(*host).name));
-        Cast { fabric, cycle, flows, ring, switches, hosts }
+        let hosts = hosts.map(|host| (*host, Role::Host));
+        let mut nodes = Vec::from_iter(switches.chain(hosts));
+        nodes.sort_by_cached_key(|(node, role)| {
+            (*role == Role::Host, natural(&topology.node(*node).name))
+        });
+        Cast { fabric, cycle, flows, nodes }
     }
 
     pub(super) fn topology(&self) -> &'f Topology {
@@ -78,41 +60,110 @@ impl<'f> Cast<'f> {
         &self.topology().node(node).name
     }
 
-    /// How many switches are not drawn.
-    pub(super) fn hidden(&self) -> usize {
-        self.topology().switches().len() - self.switches.len()
+    /// How many switches are drawn.
+    pub(super) fn switch_count(&self) -> usize {
+        self.nodes.iter().filter(|(_, role)| *role != Role::Host).count()
     }
 
-    /// The ends of flows on this switch.
-    pub(super) fn hosts_on(&self, switch: NodeId) -> Vec<NodeId> {
-        let is_here = |host: &&NodeId| self.home(**host) == Some(switch);
-        self.hosts.iter().filter(is_here).copied().collect()
+    /// What is to be drawn.
+    pub(super) fn network(&self) -> Network {
+        let topology = self.topology();
+        let position = |wanted: NodeId| self.nodes.iter().position(|(node, _)| *node == wanted);
+        let both = |a: NodeId, b: NodeId| Some([position(a)?, position(b)?]);
+        let layers = heights(topology);
+        let nodes = self.nodes.iter().map(|(node, role)| Node {
+            name: self.name(*node).to_string(),
+            tooltip: self.tooltip(*node),
+            role: *role,
+            layer: layers.as_ref().map(|layers| layers[node.index()]),
+            home: topology.ports(*node).first().and_then(|port| position(port.peer)),
+            notes: if *role == Role::Host { Vec::new() } else { self.notes(*node) },
+        });
+        // One line for parallel links.
+        let pairs = topology.links().iter().map(|link| (link.a.min(link.b), link.a.max(link.b)));
+        let pairs = BTreeSet::from_iter(pairs);
+        let hops = self.cycle.map_or(&[][..], |cycle| &cycle.hops);
+        let mut ring = Vec::new();
+        for node in hops.iter().filter_map(|hop| position(hop.buffer.node)) {
+            if !ring.contains(&node) {
+                ring.push(node);
+            }
+        }
+        let arrows = (0..hops.len()).filter_map(|number| {
+            let step = Step::new(topology, hops[number].buffer.node, hops[number].egress);
+            Some(self.arrow(both(step.from, step.to)?, step, (number + 1) % hops.len()))
+        });
+        let routes = self.flows.iter().map(|flow| {
+            let steps = steps(topology, flow).into_iter();
+            steps.filter_map(|step| both(step.from, step.to)).collect()
+        });
+        Network {
+            nodes: nodes.collect(),
+            links: pairs.into_iter().filter_map(|(a, b)| both(a, b)).collect(),
+            ring,
+            arrows: arrows.collect(),
+            routes: routes.collect(),
+            sizes: Sizes::SHEET,
+        }
     }
 
-    /// The switch of a host: the first, if it has several.
-    pub(super) fn home(&self, host: NodeId) -> Option<NodeId> {
-        let ports = self.topology().ports(host);
-        ports.first().map(|port| port.peer)
+    /// The arrow of a hop to the buffer at position `next` of the cycle, which it waits for.
+    fn arrow(&self, [from, to]: [usize; 2], step: Step, next: usize) -> Arrow {
+        let buffer = self.cycle.map(|cycle| cycle.hops[next].buffer);
+        let names = &self.fabric.names;
+        let label = buffer.map(|buffer| {
+            let ingress = match names.port(buffer.node, buffer.port) {
+                Some(port) => port.to_string(),
+                None => self.topology().port_name(buffer.node, buffer.port),
+            };
+            let class = format!("{} {}", self.fabric.medium.class_name(), buffer.class.0);
+            vec![format!("in {ingress}"), class]
+        });
+        // A port that is named after its peer says nothing that the arrow does not. The number
+        // says which arrow is meant where there is room only beside another cable.
+        let egress = names.port(step.from, step.port);
+        Arrow {
+            from,
+            to,
+            badge: (next + 1).to_string(),
+            label: label.unwrap_or_default(),
+            start: egress.map(|egress| format!("to {}: out {egress}", next + 1)),
+        }
     }
 
-    /// How many end nodes of a switch are not drawn.
-    pub(super) fn others_on(&self, switch: NodeId) -> usize {
+    /// How many end nodes of a switch are not drawn, in a long and in a short form.
+    fn notes(&self, switch: NodeId) -> Vec<String> {
+        let is_drawn = |wanted: NodeId| self.nodes.iter().any(|(node, _)| *node == wanted);
         let neighbours = self.topology().neighbours(switch).into_iter();
-        let is_other = |node: &NodeId| self.topology().is_host(*node) && !self.hosts.contains(node);
-        neighbours.filter(is_other).count()
+        let is_other = |node: &NodeId| self.topology().is_host(*node) && !is_drawn(*node);
+        match neighbours.filter(is_other).count() {
+            0 => Vec::new(),
+            others => vec![format!("+ {}", counted(others, "end node")), format!("+{others}")],
+        }
+    }
+
+    /// The whole name, and what the device calls itself if that is something else.
+    fn tooltip(&self, node: NodeId) -> String {
+        let name = self.name(node);
+        let device = self.fabric.names.device(node);
+        let description = device.map(|device| device.description.as_str());
+        match description.filter(|text| !text.is_empty() && *text != name) {
+            Some(description) => format!("{name} ({description})"),
+            None => name.to_string(),
+        }
     }
 }
 
 /// A link in the direction in which packets take it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) from: NodeId,
-    pub(super) port: PortId,
+    port: PortId,
     pub(super) to: NodeId,
 }
 
 impl Step {
-    pub fn new(topology: &Topology, (from, port): (NodeId, PortId)) -> Step {
+    fn new(topology: &Topology, from: NodeId, port: PortId) -> Step {
         let to = topology.port(from, port).peer;
         Step { from, port, to }
     }
@@ -120,11 +171,42 @@ impl Step {
 
 /// The links that the packets of a flow take.
 pub(super) fn steps(topology: &Topology, flow: &ClosingFlow) -> Vec<Step> {
-    let path = flow.path.iter();
-    path.map(|at| Step::new(topology, *at)).collect()
+    flow.path.iter().map(|(node, port)| Step::new(topology, *node, *port)).collect()
 }
 
-/// Of larger fabrics only the switches that have to do with the cycle are drawn.
+/// Orders names as people do: `leaf2` before `leaf10`.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    loop {
+        let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(digits);
+        let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+        let (number, tail) = tail.split_at(end);
+        // A number that is too long for a machine is greater than all others.
+        let number = if number.is_empty() { 0 } else { number.parse().unwrap_or(u64::MAX) };
+        parts.push((word.to_string(), number));
+        rest = tail;
+        if rest.is_empty() {
+            return parts;
+        }
+    }
+}
+
+/// The most switches of a fabric that is drawn whole; of larger ones only those are drawn that
+/// have to do with the cycle.
 const SWITCHES_MAX: usize = 60;
-/// More lines than this nobody tells apart.
+/// The most flows that are drawn: more lines nobody tells apart.
 pub(super) const FLOWS_MAX: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count() {
+        let mut names = ["leaf10", "leaf2", "S1_10", "S1_9", "leaf", "7"];
+        names.sort_by_key(|name| natural(name));
+        assert_eq!(names, ["7", "S1_9", "S1_10", "leaf", "leaf2", "leaf10"]);
+    }
+}

@@ -3,7 +3,7 @@
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_dataplane::report::{
     ClassReport, FlowSeries, Lateness, NodeReport, PortCounters, PortReport, PortSeries, Quantiles,
-    ReceiveReport, SendReport, Series,
+    ReceiveReport, Recording, SendReport,
 };
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use super::Tau;
 pub(super) trait Json: Sized {
     fn write(&self) -> Value;
 
-    /// From a value; else what is wrong, after its place.
+    /// The thing that a JSON value stands for; else what is wrong, after its place.
     fn read(value: &Value) -> Result<Self, String>;
 }
 
@@ -126,7 +126,7 @@ object! { ReceiveReport {
 } }
 object! { Quantiles { count, p50: "p50_ps", p99: "p99_ps", p999: "p999_ps", max: "max_ps" } }
 object! { Lateness { control, data, control_sent, data_sent } }
-object! { Series { times: "times_ps", ports, flows } }
+object! { Recording { times: "times_ps", ports, flows } }
 object! { PortSeries {
     queue: "queue_bytes", egress: "egress_bytes", input_bps, sending_bps, allowed_bps,
     feedback_bps,

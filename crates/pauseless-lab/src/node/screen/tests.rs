@@ -1,6 +1,7 @@
 //! Pages as they are seen.
 
 use expect_test::expect;
+use pauseless_core::unit::Time;
 
 use super::*;
 use crate::node::tests;

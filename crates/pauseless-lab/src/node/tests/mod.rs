@@ -3,7 +3,7 @@
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_dataplane::report::{
     ClassReport, Lateness, NodeReport, PortCounters, PortReport, PortSeries, Quantiles,
-    ReceiveReport, SendReport, Series,
+    ReceiveReport, Recording, SendReport,
 };
 
 /// A switch after two seconds: one port flows, one is paused and has lost frames.
@@ -42,7 +42,7 @@ pub(super) fn report() -> NodeReport {
             control_sent: quantiles(5),
             data_sent: Quantiles::default(),
         },
-        series: Series {
+        series: Recording {
             times: vec![Time::ZERO + Span::ms(10)],
             ports: vec![PortSeries {
                 queue: vec![1_500],

@@ -3,7 +3,7 @@
 use pauseless_core::switch::Discipline;
 use toml::{Table as Set, Value};
 
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Source};
 use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
@@ -15,7 +15,7 @@ use pauseless_scenario::{Overrides, Scenario, StopOn};
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let text = scope.text()?;
     let loops = Discipline::ALL.into_iter();
-    let loops = loops.map(|discipline| Loop::new(&text, (2, 16), discipline));
+    let loops = loops.map(|discipline| Loop::new(&text, 2, 16, discipline));
     let loops = loops.collect::<Result<Vec<_>, _>>()?;
     record(&search(scope, &loops)?, measured);
     Ok(())
@@ -33,7 +33,7 @@ pub(super) fn many(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         for n in 2..=4 {
             for ttl in ttls {
                 let text = scope.patch(&text, &shape(n, *ttl))?;
-                loops.push(Loop::new(&text, (n, *ttl), discipline)?);
+                loops.push(Loop::new(&text, n, *ttl, discipline)?);
             }
         }
     }
@@ -73,7 +73,7 @@ struct Loop {
 }
 
 impl Loop {
-    pub fn new(text: &str, (n, ttl): (u16, u16), discipline: Discipline) -> Result<Loop, Failure> {
+    fn new(text: &str, n: u16, ttl: u16, discipline: Discipline) -> Result<Loop, Failure> {
         let name = format!("n{n}-ttl{ttl}/{}", discipline.name());
         let scenario = Scenario::parse(&name, text, &Overrides::default())?;
         let boundary = explain(&scenario).loops[0].boundary;
@@ -191,7 +191,7 @@ fn figure(found: &[Found<'_>]) -> Figure {
             series("B / ceil((TTL - 1) / n)", exact.collect()),
             series("n B / TTL", paper.collect()),
         ];
-        all[2].is_paper = true;
+        all[2].source = Source::Paper;
         let [x, y] = ["TTL", "Gb/s"].map(|label| Axis::new(label, Measure::Log));
         Panel::new(format!("{n} switches"), x, y, all)
     };

@@ -7,13 +7,14 @@ use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
 use pauseless_run::table::{Column, Table};
+use pauseless_text::quantity::significant;
 
 /// The quantiles and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let Kind::Cdf { of, is_log } = &wanted.kind else {
         return Err("not a CDF".to_string());
     };
-    let groups = Groups::of(rows, wanted, (of, &wanted.by))?;
+    let groups = Groups::of(rows, wanted, of, &wanted.by)?;
     let usual = || format!("Distribution of {} over runs", words::measured(of));
     let title = wanted.title_or(usual);
     let layout = Layout::of(&groups.key, &groups.keys());
@@ -30,7 +31,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         title,
         kind: "cdf",
         shown: shown(&groups),
-        data: data(&groups, (&wanted.name, of)),
+        data: data(&groups, &wanted.name, of),
         figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
         notes,
     })
@@ -57,15 +58,15 @@ fn shown(groups: &Groups) -> Shown {
     heads.extend(QUANTILES.map(|(name, _)| Head::number(name)));
     let rows = groups.values.iter().map(|(group, values)| {
         let mut row: Vec<String> = groups.key.words(*group);
-        row.push(words::number(values.len() as f64));
-        row.extend(QUANTILES.map(|(_, share)| words::number(quantile(values, share))));
+        row.push(significant(values.len() as f64));
+        row.extend(QUANTILES.map(|(_, share)| significant(quantile(values, share))));
         row.into_iter().map(Cell::Text).collect()
     });
     Shown { rows: rows.collect(), heads }
 }
 
 /// The steps of all curves.
-fn data(groups: &Groups, (name, of): (&str, &str)) -> Table {
+fn data(groups: &Groups, name: &str, of: &str) -> Table {
     let mut keys = Vec::new();
     let (mut values, mut shares) = (Vec::new(), Vec::new());
     for (group, sorted) in &groups.values {

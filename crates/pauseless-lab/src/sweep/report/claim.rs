@@ -5,11 +5,12 @@ use super::proportion::{Count, Share, count, units};
 use super::rows::Rows;
 use super::{Context, words};
 use crate::repro::claim::Verdict;
+use pauseless_text::quantity::percents;
 
 /// A claim and what came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// The claim.
+    /// The claim that was judged.
     pub claim: Claim,
     /// What is counted: `runs`, or `networks`.
     pub units: String,
@@ -17,7 +18,7 @@ pub struct Judged {
     pub share: Share,
     /// The share that it is compared with, if it is.
     pub other: Option<Share>,
-    /// Whether it holds.
+    /// Whether the claim holds.
     pub holds: bool,
     /// How that compares with how the claim is marked.
     pub verdict: Verdict,
@@ -46,7 +47,7 @@ impl Judged {
 
     /// What is asked for, in words.
     pub fn asked(&self) -> String {
-        let percent = |share: f64| format!("{} %", words::percent(share));
+        let percent = |share: f64| format!("{} %", percents(share));
         let conditions = |all: &[Condition]| {
             let write = |it: &Condition| {
                 let values = it.values.iter().map(|value| words::label(value, ""));
@@ -80,12 +81,12 @@ fn written(share: Share, units: &str) -> String {
     let Some(value) = share.value() else {
         return format!("no {units}");
     };
-    let [low, high] = share.interval().map(words::percent);
+    let [low, high] = share.interval().map(percents);
     format!(
         "{} of {} {units}, {} % (95 % interval {low} to {high} %)",
         count_of(share.count),
         count_of(share.total),
-        words::percent(value),
+        percents(value),
     )
 }
 

@@ -8,11 +8,11 @@ use pauseless_text::quantity::count;
 
 /// The values of a number for each combination of some axes.
 pub(super) struct Groups {
-    /// The axes.
+    /// The axes that are combined.
     pub key: Key,
     /// The values in order, for each combination that has any.
     pub values: BTreeMap<u64, Vec<f64>>,
-    /// What the reader must know.
+    /// What the reader must know of the runs that were left out.
     pub notes: Vec<String>,
 }
 
@@ -21,7 +21,8 @@ impl Groups {
     pub fn of(
         rows: &Rows<'_>,
         wanted: &Wanted,
-        (of, axes): (&str, &[String]),
+        of: &str,
+        axes: &[String],
     ) -> Result<Groups, String> {
         let key = rows.key(axes)?;
         let numbers = rows.numbers(of)?;
@@ -46,7 +47,7 @@ impl Groups {
         Ok(Groups { key, values, notes })
     }
 
-    /// Their keys.
+    /// The keys of the combinations that have values.
     pub(super) fn keys(&self) -> Vec<u64> {
         self.values.keys().copied().collect()
     }

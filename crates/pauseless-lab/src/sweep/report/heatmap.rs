@@ -8,6 +8,7 @@ use super::rows::{Coded, Rows};
 use super::{Cell, Head, Part, Shown, spread, words};
 use crate::draw::figure::{Axis, Figure, Heat, Panel, Scale};
 use pauseless_run::table::{Column, Table};
+use pauseless_text::quantity::significant;
 
 /// The cells and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
@@ -16,7 +17,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     };
     let mut axes = wanted.by.clone();
     axes.extend([y.clone(), x.clone()]);
-    let groups = Groups::of(rows, wanted, (of, &axes))?;
+    let groups = Groups::of(rows, wanted, of, &axes)?;
     let columns = &groups.key.columns;
     let map = Map {
         wanted,
@@ -83,7 +84,7 @@ impl Side {
         let Some(numbers) = numbers else {
             let words = write(&places);
             let scale = Scale::Names(words.clone());
-            return Side { axis: Axis { label: name, scale }, places, words };
+            return Side { axis: Axis::new(name, scale), places, words };
         };
         places.sort_by(|a, b| number(*a).unwrap_or(0.0).total_cmp(&number(*b).unwrap_or(0.0)));
         let greatest = numbers.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
@@ -149,7 +150,7 @@ impl Map<'_> {
         words
     }
 
-    fn value(&self, outer: u64, (row, column): (usize, usize)) -> Option<f64> {
+    fn value(&self, outer: u64, row: usize, column: usize) -> Option<f64> {
         let across = self.groups.key.columns.last()?.values.len() as u64;
         let place = self.y.places[row] as u64 * across + self.x.places[column] as u64;
         let values = self.groups.values.get(&(outer * self.size() + place))?;
@@ -164,7 +165,7 @@ impl Map<'_> {
         let rows = 0..self.y.places.len();
         let cells = rows.flat_map(|row| {
             let columns = 0..self.x.places.len();
-            columns.map(move |column| self.value(outer, (row, column)))
+            columns.map(move |column| self.value(outer, row, column))
         });
         let title = self.groups.key.title(outer * self.size(), 2);
         let (x, y) = (self.x.axis.clone(), self.y.axis.clone());
@@ -189,7 +190,7 @@ impl Map<'_> {
         }
         for outer in self.panels() {
             for row in 0..self.y.places.len() {
-                let cells = (0..self.x.places.len()).map(|it| self.value(outer, (row, it)));
+                let cells = (0..self.x.places.len()).map(|it| self.value(outer, row, it));
                 let cells: Vec<Option<f64>> = if self.x.places.len() > COLUMNS_MAX {
                     vec![cells.flatten().reduce(f64::max)]
                 } else {
@@ -197,7 +198,7 @@ impl Map<'_> {
                 };
                 let mut line = self.words(outer);
                 line.push(self.y.words[row].clone());
-                let write = |it: Option<f64>| it.map_or("-".to_string(), words::number);
+                let write = |it: Option<f64>| it.map_or("-".to_string(), significant);
                 line.extend(cells.into_iter().map(write));
                 shown.rows.push(line.into_iter().map(Cell::Text).collect());
             }

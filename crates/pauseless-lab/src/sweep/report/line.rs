@@ -10,6 +10,7 @@ use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
 use pauseless_run::table::{Column, Table};
+use pauseless_text::quantity::significant;
 
 /// The middles with their bands, and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
@@ -18,7 +19,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     };
     let mut axes = wanted.by.clone();
     axes.push(x.clone());
-    let groups = Groups::of(rows, wanted, (of, &axes))?;
+    let groups = Groups::of(rows, wanted, of, &axes)?;
     let spreads = groups.values.iter();
     let spreads = spreads.map(|(group, values)| (*group, spread::of(values, *middle, *band)));
     let lines = Lines {
@@ -30,7 +31,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         groups,
     };
     let layout = lines.layout(rows)?;
-    let figure = lines.figure((&layout, x), *band);
+    let figure = lines.figure(&layout, x, *band);
     let mut notes = lines.groups.notes.clone();
     if lines.spreads.values().any(|it| !it.is_sure) {
         let few = if *middle == Middle::Mean { 2 } else { 6 };
@@ -82,7 +83,7 @@ impl Lines<'_> {
         })
     }
 
-    fn figure(&self, (layout, x): (&Layout, &str), band: Band) -> Figure {
+    fn figure(&self, layout: &Layout, x: &str, band: Band) -> Figure {
         let scale = words::scale(self.unit(), self.greatest());
         let panels = layout.panels.iter().map(|(title, curves)| {
             let label = words::with_unit(&words::axis(x, self.unit()), scale.1);
@@ -142,7 +143,7 @@ impl Lines<'_> {
         let rows = self.spreads.iter().map(|(group, it)| {
             let mut row = self.groups.key.words(*group);
             let [low, high] = it.ends;
-            row.extend([it.count as f64, it.middle, low, high].map(words::number));
+            row.extend([it.count as f64, it.middle, low, high].map(significant));
             row.into_iter().map(Cell::Text).collect()
         });
         Shown { rows: rows.collect(), heads }

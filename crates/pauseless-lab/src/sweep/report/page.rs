@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::claim::Judged;
-use super::{Cell, Part, Report, Share, Shown, text, words};
+use super::{Cell, Part, Report, Share, Shown, text};
 use crate::draw;
 use crate::report::html::{self, Heading, escape};
 use crate::repro::claim::Verdict;
-use pauseless_text::quantity::count;
+use pauseless_text::quantity::{count, percents};
 
 /// The page as HTML.
 pub fn page(report: &Report) -> String {
@@ -44,10 +44,7 @@ pub fn page(report: &Report) -> String {
 }
 
 fn claims(claims: &[Judged]) -> String {
-    let mut text = "<div class=\"scroll\"><table class=\"claims judged\">\n<tr><th>verdict</th>\
-                    <th>claim</th><th>asked for</th><th>measured</th></tr>\n"
-        .to_string();
-    for judged in claims {
+    let rows = claims.iter().map(|judged| {
         let class = match judged.verdict {
             Verdict::Met if judged.is_whole() => "good",
             Verdict::Broken => "bad",
@@ -65,17 +62,15 @@ fn claims(claims: &[Judged]) -> String {
                 Some(other) => format!("{}\nagainst {other}", judged.measured()),
             },
         };
-        let _ = writeln!(
-            text,
-            "<tr><td><span class=\"badge {class}\">{}</span></td><td>{said}</td><td>{}</td>\
-             <td>{}</td></tr>",
-            judged.word(),
+        [
+            format!("<span class=\"badge {class}\">{}</span>", judged.word()),
+            said,
             escape(&judged.asked()),
             escape(&measured).replace('\n', "<br>"),
-        );
-    }
-    text.push_str("</table></div>\n");
-    text
+        ]
+    });
+    let heads = ["verdict", "claim", "asked for", "measured"];
+    html::table(" class=\"claims judged\"", &heads, rows)
 }
 
 fn one(part: &Part) -> String {
@@ -154,10 +149,10 @@ fn share(share: Share) -> String {
     let Some(value) = share.value() else {
         return "-".to_string();
     };
-    let [low, high] = share.interval().map(words::percent);
+    let [low, high] = share.interval().map(percents);
     format!(
         "<b>{} %</b> <small>{} of {}; {low} to {high} %</small>",
-        words::percent(value),
+        percents(value),
         count(share.count as u64),
         count(share.total as u64),
     )

@@ -31,10 +31,10 @@ impl Share {
     }
 }
 
-/// What is counted.
+/// The things that are counted.
 #[derive(Clone, Copy)]
 pub(super) struct Count<'a> {
-    /// Which runs.
+    /// Conditions on the runs that are looked at.
     pub select: &'a [Condition],
     /// The numbers that count if they are above zero.
     pub of: &'a [String],
@@ -42,7 +42,7 @@ pub(super) struct Count<'a> {
     pub per: &'a [String],
 }
 
-/// What was counted.
+/// The shares that were counted.
 pub(super) struct Counted {
     /// Of each combination, a share for each number.
     pub shares: BTreeMap<u64, Vec<Share>>,
@@ -55,9 +55,9 @@ pub(super) struct Counted {
 /// What one run, or all runs of one thing, say: a bit for each number.
 #[derive(Clone, Copy, Default)]
 struct Bits {
-    /// It is there.
+    /// The numbers that the runs have.
     known: u64,
-    /// It is above zero.
+    /// The numbers that are above zero.
     above: u64,
 }
 
@@ -129,7 +129,7 @@ pub(super) fn units(
         return Ok("runs".to_string());
     };
     let unit = rows.coded(name)?.unit;
-    Ok(words::plural(&words::axis(name, unit)))
+    Ok(quantity::plural_of(&words::axis(name, unit)))
 }
 
 /// The shares of a campaign with an axis across, if there is one.
@@ -184,14 +184,14 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         title: shares.title(),
         kind: "proportion",
         shown: shares.shown(),
-        data: data(&wanted.name, (&both, of), &counted.shares),
+        data: data(&wanted.name, &both, of, &counted.shares),
         figures,
         notes,
     })
 }
 
-/// One line for each combination.
-fn data(name: &str, (key, of): (&Key, &[String]), counted: &BTreeMap<u64, Vec<Share>>) -> Table {
+/// The table with one line for each combination.
+fn data(name: &str, key: &Key, of: &[String], counted: &BTreeMap<u64, Vec<Share>>) -> Table {
     let keys: Vec<u64> = counted.keys().copied().collect();
     let mut columns = key.data(&keys);
     for (index, of) in of.iter().enumerate() {
@@ -303,17 +303,13 @@ impl Shares<'_> {
             let label = label.map_or(String::new(), |it| words::axis(&it.name, it.unit));
             let x = Axis::new(label, Scale::Names(names.collect()));
             let y = Axis::linear(format!("{} (%)", self.units));
-            let series = self.series(numbers, (&inner, &group));
+            let series = self.series(numbers, &inner, &group);
             Panel::new(self.key.title(group(0), 1), x, y, series)
         };
         outer.into_iter().map(panel).collect()
     }
 
-    fn series(
-        &self,
-        numbers: &[usize],
-        (inner, group): (&[u64], &dyn Fn(u64) -> u64),
-    ) -> Vec<Series> {
+    fn series(&self, numbers: &[usize], inner: &[u64], group: &dyn Fn(u64) -> u64) -> Vec<Series> {
         let mut all = Vec::new();
         for (value, word) in self.values() {
             for index in numbers {

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::claim::Judged;
-use super::{Cell, Part, Report, Share, Shown, words};
+use super::{Cell, Part, Report, Share, Shown};
 use crate::repro::claim::Verdict;
-use pauseless_text::quantity::{count, plural};
+use pauseless_text::quantity::{count, percents, plural};
 use pauseless_text::terminal::{Mood, Paint, Table};
 
 /// The report as text: claims first, then the tables.
@@ -191,10 +191,10 @@ fn parts(share: Share) -> [String; 3] {
     let Some(value) = share.value() else {
         return ["-".to_string(), String::new(), String::new()];
     };
-    let [low, high] = share.interval().map(words::percent);
+    let [low, high] = share.interval().map(percents);
     [
         format!("{}/{}", share.count, share.total),
-        format!("{} %", words::percent(value)),
+        format!("{} %", percents(value)),
         format!("({low} to {high})"),
     ]
 }

@@ -1,4 +1,4 @@
-//! Values of axes, shares and numbers as people read them.
+//! Names and values of axes as people read them.
 
 use super::super::campaign::Label;
 use pauseless_run::results::column_unit;
@@ -11,7 +11,7 @@ pub(super) fn label(label: &Label, unit: &str) -> String {
         Label::Text(text) => text.clone(),
         Label::Number(value) => {
             let (scale, unit) = scale(unit, value.abs());
-            let text = digits(value / scale);
+            let text = quantity::digits(value / scale);
             match unit {
                 "" => text,
                 unit => format!("{text} {unit}"),
@@ -64,18 +64,6 @@ pub(super) fn axis(name: &str, unit: &str) -> String {
     name.replace('_', " ")
 }
 
-/// More than one of what an axis counts: `networks`. What ends like a plural is taken for one.
-pub(super) fn plural(noun: &str) -> String {
-    let is_hissing = ["ss", "x", "z", "ch", "sh"].iter();
-    let is_hissing = is_hissing.into_iter().any(|it| noun.ends_with(it));
-    match noun.strip_suffix('y') {
-        Some(rest) if !rest.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{rest}ies"),
-        _ if is_hissing => format!("{noun}es"),
-        _ if noun.ends_with('s') => noun.to_string(),
-        _ => format!("{noun}s"),
-    }
-}
-
 /// A name with its unit behind it in brackets.
 pub(super) fn with_unit(name: &str, unit: &str) -> String {
     match unit {
@@ -89,52 +77,7 @@ pub(super) fn some(all: &[String]) -> String {
     quantity::some(all.iter(), SOME)
 }
 
-/// A share in percent, without the sign.
-pub(super) fn percent(share: f64) -> String {
-    match share * 100.0 {
-        0.0 => "0".to_string(),
-        100.0 => "100".to_string(),
-        percent if percent < 0.1 => format!("{percent:.2}"),
-        percent => format!("{percent:.1}"),
-    }
-}
-
-/// A number with three digits that count, or all of a whole one.
-pub(super) fn number(value: f64) -> String {
-    let size = value.abs();
-    match size {
-        _ if value == 0.0 => "0".to_string(),
-        _ if value < 0.0 => format!("-{}", number(size)),
-        _ if size.fract() == 0.0 && size < 1e15 => quantity::count(size as u64),
-        _ if (99.95..1e15).contains(&size) => quantity::count(size.round() as u64),
-        _ if (1e-3..1e15).contains(&size) => {
-            let power = size.log10().floor() as i32;
-            let places = usize::try_from(2 - power).unwrap_or(0);
-            format!("{value:.places$}")
-        }
-        _ => format!("{value:.2e}"),
-    }
-}
-
-/// A number with at most six digits that count.
-fn digits(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    let power = value.abs().log10().floor() as i32;
-    if !(-6..15).contains(&power) {
-        return format!("{value:e}");
-    }
-    let places = usize::try_from(5 - power).unwrap_or(0);
-    let text = format!("{value:.places$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
-}
-
-/// More values than this are a list that nobody reads.
+/// The most values that are listed: more nobody reads.
 const SOME: usize = 8;
 
 #[cfg(test)]
@@ -157,22 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_has_a_right_plural() {
-        let nouns = ["network", "thresholds", "topology", "delay", "class", "mix"];
-        let plurals = ["networks", "thresholds", "topologies", "delays", "classes", "mixes"];
-        assert_eq!(nouns.map(plural), plurals);
-    }
-
-    #[test]
-    fn numbers_have_three_digits_that_count() {
-        let texts = [0.0, 12.0, -0.123_4, 1.999, 12_345.6, 5e-7].map(number);
-        assert_eq!(texts, ["0", "12", "-0.123", "2.00", "12,346", "5.00e-7"]);
+    fn names_have_their_unit_in_brackets() {
         assert_eq!(measured("fct_mean_us"), "fct mean (us)");
         assert_eq!(measured("rate_min"), "rate min (Gb/s)");
         assert_eq!(measured("flows_per_s"), "flows (1/s)");
         assert_eq!(measured("fct_p99_us_S"), "fct p99 S (us)");
         assert_eq!(measured("queue_max_S1:S2"), "queue max S1:S2 (KB)");
         assert_eq!(measured("deadlock"), "deadlock");
-        assert_eq!([0.0, 0.2, 0.0004, 1.0].map(percent), ["0", "20.0", "0.04", "100"]);
     }
 }

@@ -29,13 +29,12 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
         let mut series = Vec::new();
         for (scheme, sample) in schemes.iter().zip(&samples) {
             let prefix = format!("{}/{}", scheme.name, discipline.name());
-            describe(measured, (&prefix, sample), onset);
+            describe(measured, &prefix, sample, onset);
             table.add(&prefix, sample);
             let points = points(sample).collect();
             series.push(Series::new(scheme.name, Drawn::Line, points));
         }
-        let mark =
-            onset.map(|x| Mark { label: "deadlock under PFC".to_string(), x, is_alarm: true });
+        let mark = onset.map(|x| Mark::alarm("deadlock under PFC", x));
         let (x, y) = (Axis::linear("time (ms)"), Axis::linear("all servers (Gb/s)"));
         panels.push(Panel {
             marks: mark.into_iter().collect(),
@@ -60,7 +59,7 @@ fn points(sample: &Sample) -> impl Iterator<Item = (f64, f64)> + '_ {
 }
 
 /// What happens before and after `onset`; without a deadlock, in the two halves of the run.
-fn describe(measured: &mut Measured, (prefix, sample): (&str, &Sample), onset: Option<f64>) {
+fn describe(measured: &mut Measured, prefix: &str, sample: &Sample, onset: Option<f64>) {
     let findings = ["deadlock", "deadlock_ms", "starved", "lost"];
     record(measured, prefix, sample, &findings);
     let mut add = |name: &str, value: f64| measured.values.push(format!("{prefix}/{name}"), value);

@@ -1,9 +1,9 @@
-//! Long recordings made short enough to draw.
+//! Long series made short enough to draw.
 
 /// At most `points_max` points with the same look: of each bucket of neighbours the least and
 /// the greatest stay, in their order of time, so that no spike is lost.
 pub fn downsample(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
-    reduce(points, points_max, |_, first, second| {
+    reduce(points, points_max, |_, [first, second]| {
         [Some(first), Some(second).filter(|second| *second != first)]
     })
 }
@@ -12,7 +12,7 @@ pub fn downsample(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
 /// curves over the same axis stay over the same axis. Of each bucket of neighbours the least and
 /// the greatest value stay, in their order.
 pub fn thinned(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
-    reduce(points, points_max, |bucket, first, second| {
+    reduce(points, points_max, |bucket, [first, second]| {
         let middle = (bucket.len() > 1).then(|| bucket[bucket.len() / 2].0);
         let second = middle.map(|place| (place, second.1));
         [Some((bucket[0].0, first.1)), second]
@@ -24,7 +24,7 @@ pub fn thinned(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
 fn reduce(
     points: &[(f64, f64)],
     points_max: usize,
-    keep: impl Fn(&[(f64, f64)], (f64, f64), (f64, f64)) -> [Option<(f64, f64)>; 2],
+    keep: impl Fn(&[(f64, f64)], [(f64, f64); 2]) -> [Option<(f64, f64)>; 2],
 ) -> Vec<(f64, f64)> {
     assert!(points_max >= 2, "a curve has two ends");
     if points.len() <= points_max {
@@ -36,9 +36,9 @@ fn reduce(
         let least = *bucket.iter().min_by(by_value).expect("no empty bucket");
         let greatest = *bucket.iter().max_by(by_value).expect("no empty bucket");
         if least.0 <= greatest.0 {
-            keep(bucket, least, greatest)
+            keep(bucket, [least, greatest])
         } else {
-            keep(bucket, greatest, least)
+            keep(bucket, [greatest, least])
         }
     });
     buckets.flatten().collect()

@@ -1,10 +1,10 @@
-//! An axis: from where to where, and its ticks.
+//! Axes: from where to where they go, linear or by powers of ten, with ticks at round numbers.
 
-use super::canvas::{FONT, measure};
-use super::words;
-use crate::draw::figure::{Drawn, Panel, Scale};
+use super::figure::{Axis, Drawn, Panel, Scale};
+use super::svg::{FONT, measure};
+use pauseless_text::quantity;
 
-/// An axis with its ends.
+/// An axis with its ends and its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ruler {
     pub scale: Scale,
@@ -22,8 +22,10 @@ pub(super) struct Tick {
 
 /// From the least to the greatest of what has a place on an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Extent {
+pub struct Extent {
+    /// The least of the values.
     pub low: f64,
+    /// The greatest of the values.
     pub high: f64,
 }
 
@@ -32,7 +34,7 @@ impl Extent {
         Extent { low, high }
     }
 
-    /// Of `values` on an axis of this scale, if any has a place there.
+    /// The extent of `values` on an axis of this scale, if any has a place there.
     pub fn of(values: impl Iterator<Item = f64>, scale: &Scale) -> Option<Extent> {
         let is_placed = |value: &f64| value.is_finite() && (*scale != Scale::Log || *value > 0.0);
         values.filter(is_placed).fold(None, |extent, value| {
@@ -41,24 +43,47 @@ impl Extent {
         })
     }
 
-    /// As wide as both.
+    /// The extent that holds this one and another.
     pub(super) fn with(self, other: Extent) -> Extent {
         Extent::new(self.low.min(other.low), self.high.max(other.high))
     }
 }
 
-/// The extent of a panel across.
-pub(super) fn across(panel: &Panel) -> Option<Extent> {
-    let points = placed(panel).map(|point| point.0);
-    let marks = panel.marks.iter().map(|mark| mark.x);
-    Extent::of(points.chain(marks), &panel.x.scale)
+impl Panel {
+    /// The values that need a place across.
+    pub fn across(&self) -> Option<Extent> {
+        let points = placed(self).map(|point| point.0);
+        let marks = self.marks.iter().map(|mark| mark.x);
+        Extent::of(points.chain(marks).chain(self.x.covered()), &self.x.scale)
+    }
+
+    /// The values that need a place upwards.
+    pub fn upwards(&self) -> Option<Extent> {
+        let points = placed(self).map(|point| point.1);
+        let ends = self.series.iter().flat_map(|it| it.spread.ends()).flatten().copied();
+        let levels = self.levels.iter().map(|level| level.value);
+        Extent::of(points.chain(ends).chain(levels).chain(self.y.covered()), &self.y.scale)
+    }
+
+    /// Whether there are bars.
+    pub(super) fn has_bars(&self) -> bool {
+        self.series.iter().any(|it| it.mark == Drawn::Bars)
+    }
+
+    /// Whether there are symbols, which need room at the ends of axes.
+    fn has_symbols(&self) -> bool {
+        self.series.iter().any(|it| match it.mark {
+            Drawn::Marked => true,
+            Drawn::Line | Drawn::Steps => it.points.len() == 1,
+            Drawn::Bars => false,
+        })
+    }
 }
 
-/// The extent of a panel upwards.
-pub(super) fn upwards(panel: &Panel) -> Option<Extent> {
-    let ends = panel.series.iter().flat_map(|it| it.spread.ends());
-    let ends = ends.flatten().copied();
-    Extent::of(placed(panel).map(|point| point.1).chain(ends), &panel.y.scale)
+impl Axis {
+    fn covered(&self) -> impl Iterator<Item = f64> {
+        self.ends.into_iter().flat_map(|it| [it.low, it.high])
+    }
 }
 
 fn placed(panel: &Panel) -> impl Iterator<Item = (f64, f64)> {
@@ -66,29 +91,46 @@ fn placed(panel: &Panel) -> impl Iterator<Item = (f64, f64)> {
     points.filter(|(x, y)| x.is_finite() && y.is_finite())
 }
 
-/// Whether a panel has symbols, which need room at the ends of axes.
-fn has_symbols(panel: &Panel) -> bool {
-    panel.series.iter().any(|it| match it.mark {
-        Drawn::Marked | Drawn::Symbols => true,
-        Drawn::Line | Drawn::Steps => it.points.len() == 1,
-        Drawn::Bars => false,
-    })
+/// Gives panels with the same axes the same ends, so that they can be compared, also across
+/// figures.
+pub fn share_axes(panels: &mut [&mut Panel]) {
+    let (x, y): (Vec<_>, Vec<_>) = panels.iter().map(|it| shared_by(it)).unzip();
+    for (index, panel) in panels.iter_mut().enumerate() {
+        panel.x.ends = shared(&x, index);
+        panel.y.ends = shared(&y, index);
+    }
 }
 
-/// Whether a panel has bars.
-pub(super) fn has_bars(panel: &Panel) -> bool {
-    panel.series.iter().any(|it| it.mark == Drawn::Bars)
+/// An axis and the values that need a place on it.
+type Need = (Axis, Option<Extent>);
+
+/// What a panel needs across and upwards.
+pub(super) fn shared_by(panel: &Panel) -> (Need, Need) {
+    ((panel.x.clone(), panel.across()), (panel.y.clone(), panel.upwards()))
+}
+
+/// The ends of the axis at `index`: those of all axes like it, unless that would flatten a panel
+/// to nothing.
+pub(super) fn shared(all: &[Need], index: usize) -> Option<Extent> {
+    let (axis, own) = &all[index];
+    let is_same = |it: &&Need| it.0.label == axis.label && it.0.scale == axis.scale;
+    let whole = all.iter().filter(is_same).filter_map(|it| it.1).reduce(Extent::with);
+    let (Some(own), Some(whole)) = (*own, whole) else {
+        return whole;
+    };
+    let is_flat = axis.scale == Scale::Linear && own.high < whole.high / 30.0;
+    Some(if is_flat && own.high > 0.0 { own } else { whole })
 }
 
 impl Ruler {
     /// The axis across, with at most so many ticks.
-    pub(super) fn across(panel: &Panel, (extent, count): (Option<Extent>, usize)) -> Ruler {
+    pub(super) fn across(panel: &Panel, extent: Option<Extent>, count: usize) -> Ruler {
         let extent = extent.unwrap_or(Extent::new(0.0, 1.0));
         match &panel.x.scale {
             Scale::Names(names) => Ruler::named(names),
             Scale::Cells(names) => {
                 let widest = names.iter().map(|it| measure(it)).fold(0.0, f64::max);
-                Ruler::cells(names, (widest + 4.0, count as f64 * 34.0))
+                Ruler::cells(names, widest + 4.0, count as f64 * 34.0)
             }
             Scale::Log => Ruler::log(extent, count),
             Scale::Linear => {
@@ -99,7 +141,7 @@ impl Ruler {
                 if high <= low {
                     (low, high) = (low - 1.0, high + 1.0);
                 }
-                if has_symbols(panel) {
+                if panel.has_symbols() {
                     let room = (high - low) * 0.04;
                     high += room;
                     low -= if low == 0.0 { 0.0 } else { room };
@@ -114,13 +156,13 @@ impl Ruler {
     }
 
     /// The axis upwards: from zero on, to a tick above everything unless that is far.
-    pub(super) fn upwards(panel: &Panel, (extent, count): (Option<Extent>, usize)) -> Ruler {
+    pub(super) fn upwards(panel: &Panel, extent: Option<Extent>, count: usize) -> Ruler {
         let extent = extent.unwrap_or(Extent::new(0.0, 1.0));
         match &panel.y.scale {
             Scale::Names(names) => Ruler::named(names),
-            Scale::Cells(names) => Ruler::cells(names, (FONT + 2.0, count as f64 * 22.0)),
+            Scale::Cells(names) => Ruler::cells(names, FONT + 2.0, count as f64 * 22.0),
             // A bar is never empty because it is the lowest.
-            Scale::Log if has_bars(panel) => {
+            Scale::Log if panel.has_bars() => {
                 let low = extent.low * 0.5;
                 Ruler::log(Extent { low, ..extent }, count)
             }
@@ -128,7 +170,7 @@ impl Ruler {
             Scale::Linear => {
                 let (low, high) = (extent.low.min(0.0), extent.high.max(0.0));
                 let high = if high > low { high } else { low + 1.0 };
-                let room = if has_symbols(panel) { 0.05 } else { 0.0 };
+                let room = if panel.has_symbols() { 0.05 } else { 0.0 };
                 let high = high + (high - low) * room;
                 let step = step(high - low, count);
                 let whole = |value: f64| (value / step - 1e-9).ceil() * step;
@@ -151,8 +193,8 @@ impl Ruler {
         }
     }
 
-    /// Names of which only as many are written as there is room for, each so wide.
-    fn cells(names: &[String], (each, room): (f64, f64)) -> Ruler {
+    /// Names of which only as many are written as there is room for, if `each` takes so much.
+    fn cells(names: &[String], each: f64, room: f64) -> Ruler {
         let stride = (names.len() as f64 * each / room).ceil().max(1.0) as usize;
         let mut ruler = Ruler::named(names);
         ruler.scale = Scale::Cells(names.to_vec());
@@ -160,8 +202,8 @@ impl Ruler {
         ruler
     }
 
-    /// From tick to tick around all values.
-    pub(super) fn whole((extent, count): (Option<Extent>, usize)) -> Ruler {
+    /// An axis from tick to tick around all values.
+    pub(super) fn whole(extent: Option<Extent>, count: usize) -> Ruler {
         let Extent { mut low, mut high } = extent.unwrap_or(Extent::new(0.0, 1.0));
         if low >= 0.0 && low <= high / 2.0 {
             low = 0.0;
@@ -189,31 +231,24 @@ impl Ruler {
         let top = low.abs().max(high.abs());
         let tick = |n: i64| Tick {
             at: n as f64 * step,
-            label: Some(words::tick(n as f64 * step, (step, top))),
+            label: Some(quantity::tick(n as f64 * step, step, top)),
         };
         Ruler { scale: Scale::Linear, low, high, ticks: (first..=last).map(tick).collect() }
     }
 
-    /// To the next of 1, 2, 5 times a power of ten on both sides.
+    /// An axis to the next of 1, 2, 5 times a power of ten on both sides.
     fn log(extent: Extent, count: usize) -> Ruler {
-        let round = |value: f64, is_up: bool| {
+        let steps = |value: f64| {
             let power = 10f64.powf((value.log10() + 1e-9).floor());
-            let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-            let is_enough = |step: &&f64| {
-                if is_up { **step >= value * (1.0 - 1e-9) } else { **step <= value * (1.0 + 1e-9) }
-            };
-            let found = if is_up {
-                steps.iter().find(is_enough)
-            } else {
-                steps.iter().rev().find(is_enough)
-            };
-            found.copied().unwrap_or(value)
+            [1.0, 2.0, 5.0, 10.0].map(|step| step * power)
         };
-        let (low, mut high) = if extent.low > 0.0 {
-            (round(extent.low, false), round(extent.high, true))
-        } else {
-            (1.0, 10.0)
-        };
+        let (mut low, mut high) = (1.0, 10.0);
+        if extent.low > 0.0 {
+            let below = |step: &f64| *step <= extent.low * (1.0 + 1e-9);
+            let above = |step: &f64| *step >= extent.high * (1.0 - 1e-9);
+            low = steps(extent.low).into_iter().rev().find(below).unwrap_or(extent.low);
+            high = steps(extent.high).into_iter().find(above).unwrap_or(extent.high);
+        }
         if high < low * 1.99 {
             high = low * 10.0;
         }
@@ -230,7 +265,7 @@ impl Ruler {
         share.is_finite().then(|| share.clamp(0.0, 1.0))
     }
 
-    /// What is written at the ticks.
+    /// The ticks that have a text, with their values.
     pub(super) fn labels(&self) -> impl Iterator<Item = (f64, &str)> {
         let with_label = |tick: &'_ Tick| tick.label.is_some();
         let ticks = self.ticks.iter().filter(move |tick| with_label(tick));
@@ -252,8 +287,8 @@ fn log_ticks(Extent { low, high }: Extent, count: usize) -> Vec<Tick> {
                 continue;
             }
             let label = match digit {
-                1 if power.rem_euclid(stride) == 0 => Some(words::decade(power)),
-                2 | 5 if is_fine => Some(words::tick(at, (10f64.powi(power), at))),
+                1 if power.rem_euclid(stride) == 0 => Some(quantity::decade(power)),
+                2 | 5 if is_fine => Some(quantity::tick(at, 10f64.powi(power), at)),
                 _ => None,
             };
             if label.is_some() || decades <= 5.0 || digit == 1 {
