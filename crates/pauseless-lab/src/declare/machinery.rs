@@ -7,7 +7,6 @@ use super::value::FileValue;
 use crate::scenario::reader::Section;
 
 /// Takes one key out of a section; reports it as missing if it is required.
-#[expect(clippy::too_many_arguments, reason = "only a macro calls it")]
 pub fn read_key<F: Field>(
     section: &mut Section<'_>,
     name: &'static str,
