@@ -13,7 +13,7 @@ mod networks;
 
 pub mod config;
 #[cfg(test)]
-mod deadlock;
+mod deadlock_tests;
 mod event;
 mod fabric;
 pub mod heard;

@@ -35,47 +35,16 @@ impl Given {
 
 /// Why a parameter was refused: the bound, the value and what to write instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the message names the fields of each variant")]
 pub enum Violation {
     /// The value must be lowered.
-    AboveBound {
-        /// The key in the scenario file.
-        name: &'static str,
-        /// The value in the scenario.
-        value: Bytes,
-        /// The largest safe value.
-        bound: Bytes,
-        /// Where the bound comes from.
-        rule: &'static str,
-    },
+    AboveBound { name: &'static str, value: Bytes, bound: Bytes, rule: &'static str },
     /// The value must be raised.
-    BelowBound {
-        /// The key in the scenario file.
-        name: &'static str,
-        /// The value in the scenario.
-        value: Bytes,
-        /// The smallest sensible value.
-        bound: Bytes,
-        /// Where the bound comes from.
-        rule: &'static str,
-    },
+    BelowBound { name: &'static str, value: Bytes, bound: Bytes, rule: &'static str },
     /// No value is safe: the buffer is too small for the link.
-    NoRoom {
-        /// The key in the scenario file.
-        name: &'static str,
-        /// The bytes that the margin is taken from, such as the buffer.
-        base: Bytes,
-        /// The bytes that would be needed.
-        margin: Bytes,
-        /// Where the bound comes from.
-        rule: &'static str,
-    },
+    NoRoom { name: &'static str, base: Bytes, margin: Bytes, rule: &'static str },
     /// The pause would expire before its refresh has arrived.
-    Quanta {
-        /// The value in the scenario.
-        quanta: u16,
-        /// The smallest safe value.
-        least: u64,
-    },
+    Quanta { quanta: u16, least: u64 },
 }
 
 impl Violation {
