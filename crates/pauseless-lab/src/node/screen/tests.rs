@@ -5,7 +5,6 @@ use pauseless_core::unit::Time;
 
 use super::*;
 use crate::node::tests;
-use pauseless_core::unit::Time;
 
 fn settings(egress: &'static str) -> Vec<PortSetting> {
     let lane = LaneSetting { egress, mark: Some(Bytes::kb(150)) };
