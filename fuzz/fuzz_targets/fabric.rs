@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::check::read;
+use pauseless_check::read;
 use pauseless_text::source::Source;
 
 fuzz_target!(|bytes: &[u8]| {

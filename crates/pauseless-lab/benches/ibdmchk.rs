@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use pauseless_check::check;
+use pauseless_check::read;
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
-use pauseless_lab::check::check;
-use pauseless_lab::check::read;
 
 fn main() {
     let words = Vec::from_iter(std::env::args().skip(1).filter(|word| word != "--bench"));

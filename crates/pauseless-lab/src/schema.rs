@@ -5,7 +5,10 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::{check, plan, report, repro, sweep, threshold};
+use crate::{repro, sweep, threshold};
+use pauseless_check as check;
+use pauseless_plan as plan;
+use pauseless_report as report;
 use pauseless_scenario as scenario;
 use pauseless_text::declare::schema::document;
 

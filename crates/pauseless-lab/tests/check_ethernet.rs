@@ -8,14 +8,14 @@ mod tunnels;
 use std::fs;
 use std::path::Path;
 
+use pauseless_check::{self as check, Verdict};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_dumps::assemble::ethernet::{Choices, from_sources};
 use pauseless_fabric::dependency::{Buffer, Traffic};
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_fabric::routing::{Multipath, Routing, TieBreak};
-use pauseless_lab::check::{self, Verdict};
-use pauseless_lab::report::text::Paint;
+use pauseless_report::text::Paint;
 use pauseless_text::source::Source;
 
 fn sample(name: &str) -> Source {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pauseless_check::read;
+use pauseless_check::{Verdict, check, sarif, svg};
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Lane, Lossy, Traffic};
@@ -9,8 +11,6 @@ use pauseless_fabric::fabric::{Device, Fabric, Medium, Names, Origin};
 use pauseless_fabric::generate::{FatTree, LinkSpecs, NToOne, Ring, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
-use pauseless_lab::check::read;
-use pauseless_lab::check::{Verdict, check, sarif, svg};
 use pauseless_scenario::fabric_file;
 use pauseless_text::source::Source;
 use serde_json::Value;

@@ -3,6 +3,10 @@
 use std::num::NonZero;
 use std::ops::ControlFlow;
 
+use pauseless_check::check;
+use pauseless_check::confirm::{
+    Confirmation, ConfirmationRecord, FlowSet, Options, Simulated, confirm, text,
+};
 use pauseless_core::class_map::{ClassMap, ClassTable, Key, Passage};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::switch::Discipline;
@@ -14,10 +18,6 @@ use pauseless_fabric::generate::{FatTree, LinkSpecs, Ring, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, Routing, port_counts};
 use pauseless_fabric::topology::{LinkSpec, Topology};
-use pauseless_lab::check::check;
-use pauseless_lab::check::confirm::{
-    Confirmation, ConfirmationRecord, FlowSet, Options, Simulated, confirm, text,
-};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 

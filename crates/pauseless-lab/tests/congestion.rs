@@ -1,11 +1,11 @@
 //! The section `[congestion_control]`: what it becomes, and that what is written out is the same.
 
+use pauseless_check::check;
 use pauseless_core::congestion::marking::MarkAt;
 use pauseless_core::congestion::{CongestionControl, dcqcn, dctcp, hpcc, pcn, qcn, timely};
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_lab::check::check;
 use pauseless_scenario::congestion::Scheme;
 use pauseless_scenario::fabric_file;
 use pauseless_scenario::{Overrides, Scenario};

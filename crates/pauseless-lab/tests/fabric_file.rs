@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use pauseless_check::check;
+use pauseless_check::{graphml, read};
 use pauseless_core::class_map::{
     Beyond, Carried, ClassMap, ClassTable, Hops, Key, LANE_COUNT, Passage,
 };
@@ -16,8 +18,6 @@ use pauseless_fabric::routing::{
     Algorithm, Groups, Multipath, RouteBuilder, Routes, Routing, TieBreak, port_counts,
 };
 use pauseless_fabric::topology::Topology;
-use pauseless_lab::check::check;
-use pauseless_lab::check::{graphml, read};
 use pauseless_scenario::{fabric_file, shape};
 use pauseless_text::source::Source;
 use proptest::prelude::*;

@@ -7,7 +7,7 @@ mod fabric_text;
 
 use expect_test::{Expect, expect};
 use fabric_text::{GOOD, check, check_more, source};
-use pauseless_lab::check::read;
+use pauseless_check::read;
 use pauseless_scenario::shape;
 use pauseless_scenario::{Overrides, Scenario};
 

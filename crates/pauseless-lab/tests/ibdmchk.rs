@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pauseless_lab::check::check;
-use pauseless_lab::check::read;
+use pauseless_check::check;
+use pauseless_check::read;
 
 /// What ibdmchk printed: whether there are credit loops.
 fn verdict(folder: &Path, file: &str) -> Option<bool> {

@@ -12,8 +12,8 @@ use pauseless_core::memory::{
     Alpha, HeadroomPool, LaneMemory, MemoryConfig, SharedConfig, Threshold,
 };
 use pauseless_core::unit::Bytes;
-use pauseless_lab::explain::explain;
-use pauseless_lab::report::{json, text};
+use pauseless_plan::explain::explain;
+use pauseless_report::{json, text};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 

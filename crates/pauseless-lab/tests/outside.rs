@@ -12,8 +12,8 @@ use outside_kinds::flow_control::WindowKeys;
 use outside_kinds::topology::HubKeys;
 use outside_kinds::traffic::Shift;
 use pauseless_core::unit::{Bytes, Span};
-use pauseless_lab::explain::explain;
 use pauseless_lab::schema::Document;
+use pauseless_plan::explain::explain;
 use pauseless_run::Run;
 use pauseless_scenario::congestion::Scheme;
 use pauseless_scenario::outside::{

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use pauseless_check::read;
 use pauseless_core::id::PortId;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::fabric::{Fabric, Medium};
-use pauseless_lab::check::read;
-use pauseless_lab::plan::against::{self, Deployed, Judgement, Terms};
-use pauseless_lab::plan::apply::Applied;
-use pauseless_lab::plan::headroom::{Reaction, cable};
-use pauseless_lab::plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
+use pauseless_plan::against::{self, Deployed, Judgement, Terms};
+use pauseless_plan::apply::Applied;
+use pauseless_plan::headroom::{Reaction, cable};
+use pauseless_plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
 use pauseless_scenario::shape;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::source::Source;
@@ -269,7 +269,7 @@ fn switches_may_have_buffers_of_their_own() {
         assert!(used <= switch.buffer.get() && used + 100 > switch.buffer.get());
     }
     request.buffers.push(("leaf*".to_string(), Bytes::mb(1)));
-    let error = pauseless_lab::plan::plan(&fabric, &request).unwrap_err();
+    let error = pauseless_plan::plan(&fabric, &request).unwrap_err();
     assert!(error.to_string().contains("no switch is called \"leaf*\""), "{error}");
 }
 

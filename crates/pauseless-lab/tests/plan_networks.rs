@@ -10,9 +10,9 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::fabric::Fabric;
-use pauseless_lab::plan::apply::Applied;
-use pauseless_lab::plan::headroom::Reaction;
-use pauseless_lab::plan::{Request, Scheme, plan};
+use pauseless_plan::apply::Applied;
+use pauseless_plan::headroom::Reaction;
+use pauseless_plan::{Request, Scheme, plan};
 use pauseless_scenario::shape;
 use pauseless_sim::config::{
     Config, Congestion, Flow, IngressTable, Mitigation, Probes, Reaction as Obeys, Receiver,

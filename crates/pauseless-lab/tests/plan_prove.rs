@@ -2,9 +2,9 @@
 
 use pauseless_core::derive::Latency;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_lab::plan::Scheme;
-use pauseless_lab::plan::headroom::{Reaction, cable};
-use pauseless_lab::plan::prove::{Proof, prove_set};
+use pauseless_plan::Scheme;
+use pauseless_plan::headroom::{Reaction, cable};
+use pauseless_plan::prove::{Proof, prove_set};
 
 /// A link of this speed, length, largest frame and number of classes.
 fn link(gbps: u64, metres: u64, (mtu, classes): (u64, u8)) -> Latency {

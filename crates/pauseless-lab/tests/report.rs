@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use pauseless_core::unit::{Span, Time};
-use pauseless_lab::report::html::{self, Heading};
-use pauseless_lab::report::text::{self, Paint};
-use pauseless_lab::report::verdict::{self, Finding};
-use pauseless_lab::report::{csv, diagram, json, scene};
+use pauseless_report::html::{self, Heading};
+use pauseless_report::text::{self, Paint};
+use pauseless_report::verdict::{self, Finding};
+use pauseless_report::{csv, diagram, json, scene};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::quantity;

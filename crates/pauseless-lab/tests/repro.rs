@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pauseless_lab::draw::figure::Drawn;
+use pauseless_figures::figure::Drawn;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::claim::Verdict;
 use pauseless_lab::repro::scope::{Failure, Session};

@@ -1,7 +1,7 @@
 //! Derivations, as people read them.
 
 use expect_test::{Expect, expect};
-use pauseless_lab::explain::{explain, paper};
+use pauseless_plan::explain::{explain, paper};
 use pauseless_scenario::congestion::Scheme;
 use pauseless_scenario::{Overrides, Scenario};
 

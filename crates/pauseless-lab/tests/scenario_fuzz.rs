@@ -347,7 +347,7 @@ fn check(text: &str) {
             let again =
                 again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved()));
             assert!(format!("{:?}", scenario.config) == format!("{:?}", again.config), "{text}");
-            let _ = pauseless_lab::explain::explain(&scenario).to_string();
+            let _ = pauseless_plan::explain::explain(&scenario).to_string();
             if scenario.config.topology.nodes().len() < 100 {
                 let mut run = Simulator::new(&scenario.config);
                 run.advance(Time::ZERO + Span::us(20));

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use pauseless_core::unit::Span;
-use pauseless_lab::report::{self, derivation};
 use pauseless_lab::schema::Document;
+use pauseless_report::{self as report, derivation};
 use pauseless_run::Run;
 use pauseless_scenario::congestion::Scheme;
 use pauseless_scenario::{Overrides, Scenario};

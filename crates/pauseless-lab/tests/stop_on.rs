@@ -7,9 +7,9 @@ use std::path::Path;
 
 use expect_test::expect;
 use pauseless_core::unit::Span;
-use pauseless_lab::report::html::{self, Heading};
-use pauseless_lab::report::json;
-use pauseless_lab::report::text::{self, Paint};
+use pauseless_report::html::{self, Heading};
+use pauseless_report::json;
+use pauseless_report::text::{self, Paint};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::config::{Steady, Stop};

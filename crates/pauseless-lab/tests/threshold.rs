@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::unit::Span;
-use pauseless_lab::report::json::to_text;
 use pauseless_lab::threshold::{
     Answer, Direction, Property, Question, Refusal, Scale, Verdict, json, page,
 };
+use pauseless_report::json::to_text;
 use pauseless_scenario::vary::{Amount, Knob};
 use pauseless_scenario::{Overrides, Scenario};
 

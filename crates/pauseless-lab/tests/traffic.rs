@@ -474,7 +474,7 @@ fn check_says_the_same_of_a_permutation_whatever_the_seed() {
         let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
         let fabric = pauseless_scenario::fabric_file::read(&source);
         let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
-        let verdict = pauseless_lab::check::check(&fabric, &[]);
+        let verdict = pauseless_check::check(&fabric, &[]);
         assert!(verdict.is_cyclic(), "seed {seed} {name}");
     }
 }

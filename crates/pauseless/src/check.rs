@@ -3,17 +3,17 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use pauseless_check::confirm::{self, Confirmation, ConfirmationRecord};
+use pauseless_check::json::{CheckRecord, Documents};
+use pauseless_check::read;
+use pauseless_check::sweep::json::SweepRecord;
+use pauseless_check::sweep::{self, Amount, Cases, Plan, Sweep};
+use pauseless_check::{self as check, Verdict, sarif, svg, text};
 use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Multipath, Routing};
-use pauseless_lab::check::confirm::{self, Confirmation, ConfirmationRecord};
-use pauseless_lab::check::json::{CheckRecord, Documents};
-use pauseless_lab::check::read;
-use pauseless_lab::check::sweep::json::SweepRecord;
-use pauseless_lab::check::sweep::{self, Amount, Cases, Plan, Sweep};
-use pauseless_lab::check::{self, Verdict, sarif, svg, text};
-use pauseless_lab::report;
+use pauseless_report as report;
 use pauseless_scenario::shape;
 
 use crate::args::{CheckArgs, Failing};

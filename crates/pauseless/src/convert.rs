@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use pauseless_check::graphml;
+use pauseless_check::read;
 use pauseless_compat::hpcc::{self, Compat};
 use pauseless_compat::htsim::{self, Options};
 use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
-use pauseless_lab::check::graphml;
-use pauseless_lab::check::read;
 use pauseless_scenario::fabric_file;
 use pauseless_scenario::shape;
 use pauseless_text::foreign;

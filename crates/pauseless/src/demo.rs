@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pauseless_lab::demo::{self, LEAD};
-use pauseless_lab::report::{html, json, scene, verdict};
+use pauseless_report::demo::{self, LEAD};
+use pauseless_report::{html, json, scene, verdict};
 use pauseless_scenario::Overrides;
 
 use crate::args::DemoArgs;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use pauseless_lab::explain::{explain, paper};
-use pauseless_lab::report::{derivation, json};
+use pauseless_plan::explain::{explain, paper};
+use pauseless_report::{derivation, json};
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::source::Source;
 

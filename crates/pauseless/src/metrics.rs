@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use pauseless_lab::report::json::to_text;
+use pauseless_report::json::to_text;
 use pauseless_run::results::listing::{self, Filter};
 
 use crate::args::MetricsArgs;

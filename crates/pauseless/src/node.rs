@@ -12,8 +12,8 @@ use pauseless_lab::node::file::{NodeFile, Role, write_clock};
 use pauseless_lab::node::metrics::endpoint::Endpoint;
 use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
 use pauseless_lab::node::summary;
-use pauseless_lab::report::text::Paint;
 use pauseless_lab::testbed::taps::NodeCapture;
+use pauseless_report::text::Paint;
 use pauseless_run::capture::Capture;
 use pauseless_text::quantity;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::report::text::Paint;
-use pauseless_lab::report::verdict::Finding;
+use pauseless_report::text::Paint;
+use pauseless_report::verdict::Finding;
 use pauseless_scenario::Scenario;
 
 use crate::FINDING;

@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::report::text::Table;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::scope::{Failure, Session};
 use pauseless_lab::repro::store::Store;
 use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text, write};
+use pauseless_report::text::Table;
 use pauseless_text::quantity;
 
 use crate::args::ReproArgs;

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use pauseless_compat::hpcc::{self, Case, Compat};
-use pauseless_lab::report::html::{self, Heading};
-use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::report::{csv, json, scene, text};
+use pauseless_report::html::{self, Heading};
+use pauseless_report::verdict::Finding;
+use pauseless_report::{csv, json, scene, text};
 use pauseless_run::Run;
 use pauseless_run::capture::Ports;
 use pauseless_run::results::rows;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use pauseless_lab::report::json;
 use pauseless_lab::schema::Document;
+use pauseless_report::json;
 
 use crate::args::SchemaArgs;
 use crate::output;

@@ -9,13 +9,13 @@ use anyhow::{Context, bail};
 use pauseless_dataplane::report::NodeReport;
 use pauseless_lab::node::metrics::endpoint::Endpoint;
 use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
-use pauseless_lab::report::text::Paint;
-use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::report::{json, verdict};
 use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
 use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, page, table};
+use pauseless_report::text::Paint;
+use pauseless_report::verdict::Finding;
+use pauseless_report::{json, verdict};
 use pauseless_run::Progress;
 use pauseless_scenario::{Overrides, Scenario};
 

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use pauseless_lab::report;
 use pauseless_lab::threshold::json::ThresholdRecord;
 use pauseless_lab::threshold::{Answer, Question, Refusal, Scale, Verdict, page, text};
+use pauseless_report as report;
 use pauseless_scenario::vary::{Amount, Knob};
 
 use crate::args::ThresholdArgs;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use pauseless_check::check;
 use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::Component;
 use pauseless_fabric::fabric::{Fabric, Origin};
-use pauseless_lab::check::check;
 use pauseless_scenario::fabric_file;
 use pauseless_text::source::Source;
 

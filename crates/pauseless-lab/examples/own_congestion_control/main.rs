@@ -9,7 +9,7 @@ mod aimd;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use pauseless_lab::report::text::{Paint, report};
+use pauseless_report::text::{Paint, report};
 use pauseless_run::Run;
 use pauseless_scenario::outside::OUTSIDE;
 use pauseless_scenario::{Overrides, Scenario};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::draw::figure::Figure;
+use pauseless_figures::figure::Figure;
 use pauseless_run::table::Table;
 
 /// Everything that was measured in an experiment.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use pauseless_core::switch::Discipline;
 
 use super::file::{Experiment, FigureFile, FigureKind};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Source};
 use crate::repro::data::Values;
+use pauseless_figures::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Source};
 use pauseless_run::sample::Sample;
 use pauseless_text::reader::At;
 

@@ -59,5 +59,5 @@ pub(crate) enum PaperRecord<'a> {
 
 /// The document as indented text.
 pub fn to_text(all: &[Reproduced]) -> String {
-    crate::report::json::to_text(&Document::new(all))
+    pauseless_report::json::to_text(&Document::new(all))
 }

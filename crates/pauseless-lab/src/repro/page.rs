@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::claim::{Judged, Verdict};
 use super::{Reproduced, Scale, text};
-use crate::draw;
+use pauseless_figures as draw;
 
 /// The page; its figures lie where [`figures`] says.
 pub fn page(all: &[Reproduced]) -> String {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::claim::{Judged, Verdict};
 use super::{Reproduced, text};
-use crate::draw;
-use crate::report::html::{self, Heading, escape};
+use pauseless_figures as draw;
+use pauseless_report::html::{self, Heading, escape};
 
 /// The page as HTML.
 pub fn page(done: &Reproduced) -> String {

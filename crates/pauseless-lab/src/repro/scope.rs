@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::file::Experiment;
 use super::store::Store;
 use super::{Scale, group};
-use crate::report::{json, scene};
+use pauseless_report::{json, scene};
 use pauseless_run::Run;
 use pauseless_run::results::Facts;
 use pauseless_run::sample::{self, Sample, curve};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Reproduced, page, report};
-use crate::draw::{PRINT_DPI, png, svg};
+use pauseless_figures::{PRINT_DPI, png, svg};
 use pauseless_run::table;
 
 /// Writes the figures, the tables and the page of an experiment into `folder`, which is made if

@@ -4,7 +4,7 @@ use pauseless_fabric::dependency::Checker;
 use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
-use crate::check::unrouted_pairs;
+use pauseless_check::unrouted_pairs;
 pub use pauseless_scenario::fabric_file::read;
 use pauseless_text::source::Source;
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Measured, WireFacts};
-use crate::report::json::{self, SCHEMA};
+use pauseless_report::json::{self, SCHEMA};
 use pauseless_run::Run;
 use pauseless_text::records;
 

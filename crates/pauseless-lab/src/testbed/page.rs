@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use super::Measured;
 use super::table::{frames, measured_tau, remarks};
-use crate::draw;
-use crate::draw::colour::PALETTE;
-use crate::draw::figure::{Series, Source};
-use crate::report::figure::{Panel, compare, curve, kb, levels};
-use crate::report::html::{
+use pauseless_figures as draw;
+use pauseless_figures::colour::PALETTE;
+use pauseless_figures::figure::{Series, Source};
+use pauseless_report::figure::{Panel, compare, curve, kb, levels};
+use pauseless_report::html::{
     Heading, badge, card_foot, card_head, escape, frame, goodputs, list, table,
 };
-use crate::report::verdict::{self, Finding};
+use pauseless_report::verdict::{self, Finding};
 use pauseless_run::Run;
 use pauseless_text::quantity;
 

@@ -1,9 +1,9 @@
 //! The testbed's runs in one table: what was measured above what was simulated.
 
 use super::{Measured, WireFacts};
-use crate::report::html::goodputs;
-use crate::report::text::mood_of_run;
-use crate::report::verdict;
+use pauseless_report::html::goodputs;
+use pauseless_report::text::mood_of_run;
+use pauseless_report::verdict;
 use pauseless_run::Run;
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint, Table};

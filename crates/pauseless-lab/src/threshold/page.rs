@@ -1,9 +1,9 @@
 //! An answer as a page with the share of seeds against the value.
 
 use super::{Answer, Scale, Verdict, text};
-use crate::draw;
-use crate::draw::figure::{self, Axis, Drawn, Figure, Mark, Panel, Series, Spread};
-use crate::report::html::{Heading, escape, frame};
+use pauseless_figures as draw;
+use pauseless_figures::figure::{self, Axis, Drawn, Figure, Mark, Panel, Series, Spread};
+use pauseless_report::html::{Heading, escape, frame};
 use pauseless_run::metrics::statistics::wilson;
 use pauseless_text::terminal::Paint;
 

@@ -4,7 +4,7 @@ use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::Bytes;
 use pauseless_sim::Config;
 
-use crate::report::verdict::Finding;
+use pauseless_report::verdict::Finding;
 use pauseless_run::Run;
 use pauseless_run::results::{Facts, Of, Reference};
 pub use pauseless_scenario::did_you_mean;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pauseless_check::sweep::Amount;
 use pauseless_compat::htsim::Options;
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
-use pauseless_lab::check::sweep::Amount;
 
 /// The arguments of `check`.
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::cycle_aware::MARGIN;
-use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
-use pauseless_lab::plan::{Request, Scheme};
+use pauseless_plan::headroom::{Cells, Reaction, cable};
+use pauseless_plan::{Request, Scheme};
 use pauseless_text::quantity::{parse_bytes, parse_delay, parse_rate, parse_round_trip};
 
 use super::check::Rule;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::report::text::Table;
 use pauseless_lab::sweep::plan::Plan;
 use pauseless_lab::sweep::slurm::{self, Job, Request, Status};
 use pauseless_lab::sweep::store::Store;
+use pauseless_report::text::Table;
 use pauseless_text::quantity;
 use serde_json::{Value, json};
 

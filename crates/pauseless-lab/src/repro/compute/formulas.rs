@@ -4,10 +4,10 @@ use pauseless_core::derive::{self, Latency};
 use pauseless_core::flow_control::{Control, cbfc};
 use pauseless_core::unit::{Bytes, Span};
 
-use crate::explain::example;
-use crate::plan;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope};
+use pauseless_plan as plan;
+use pauseless_plan::explain::example;
 use pauseless_run::table::{Column, Table};
 
 /// GFC section 4.2: the stages of buffer-based GFC, and what their messages cost.

@@ -3,11 +3,11 @@
 use pauseless_core::switch::Discipline;
 use toml::{Table as Set, Value};
 
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Source};
-use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope, Task};
+use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Source};
+use pauseless_plan::explain::explain;
 use pauseless_run::table::{Column, Table};
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 

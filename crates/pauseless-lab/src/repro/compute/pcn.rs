@@ -5,8 +5,8 @@ use pauseless_core::congestion::{Feedback, ReactionPoint as _, pcn};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use super::super::scope::{Failure, Scope, Task};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Series};
 use crate::repro::data::Measured;
+use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Series};
 use pauseless_run::Run;
 use pauseless_run::metrics::completion::SizeRange;
 use pauseless_run::sample::Add;

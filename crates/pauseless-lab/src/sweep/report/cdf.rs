@@ -5,7 +5,7 @@ use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 

@@ -6,7 +6,7 @@ use super::group::{self, Groups};
 use super::proportion::Share;
 use super::rows::{Coded, Rows};
 use super::{Cell, Head, Part, Shown, spread, words};
-use crate::draw::figure::{Axis, Figure, Heat, Panel, Scale};
+use pauseless_figures::figure::{Axis, Figure, Heat, Panel, Scale};
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::claim::Judged;
 use super::{Found, Part, Report, Share};
-use crate::report::json::{SCHEMA, to_text};
+use pauseless_report::json::{SCHEMA, to_text};
 use pauseless_run::table::{Cells, Table};
 use pauseless_text::records;
 

@@ -8,7 +8,7 @@ use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
-use crate::draw::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_figures::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 

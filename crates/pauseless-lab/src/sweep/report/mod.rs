@@ -39,8 +39,8 @@ pub use self::text::text;
 pub use self::write::write;
 use super::campaign::{Campaign, Label};
 use super::row::column;
-use crate::draw::figure::Figure;
 use crate::repro::claim::Verdict;
+use pauseless_figures::figure::Figure;
 use pauseless_run::table::Table;
 
 /// All that is shown of a campaign.

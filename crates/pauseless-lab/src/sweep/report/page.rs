@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::claim::Judged;
 use super::{Cell, Part, Report, Share, Shown, text};
-use crate::draw;
-use crate::report::html::{self, Heading, escape};
 use crate::repro::claim::Verdict;
+use pauseless_figures as draw;
+use pauseless_report::html::{self, Heading, escape};
 use pauseless_text::quantity::{count, percents};
 
 /// The page as HTML.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::file::{Condition, Kind, Wanted};
 use super::rows::{Key, Rows};
 use super::{Cell, Head, Part, Shown, group, words};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
+use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
 use pauseless_run::metrics::statistics::wilson;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Report, json, page};
-use crate::draw::{PRINT_DPI, png, svg};
+use pauseless_figures::{PRINT_DPI, png, svg};
 use pauseless_run::table;
 
 /// Writes the figures, the tables, `report.json` and `report.html` into `folder`, which is made if

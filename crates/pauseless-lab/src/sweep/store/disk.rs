@@ -38,7 +38,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The files of a folder whose names end like this, in order; none if there is no such folder.
-pub(super) fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
+pub fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(|error| Failure::read(folder, &error))?,

@@ -5,8 +5,8 @@ use pauseless_core::unit::Span;
 
 use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network, record};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Series};
 use crate::repro::data::Measured;
+use pauseless_figures::figure::{Axis, Drawn, Figure, Mark, Panel, Series};
 use pauseless_run::sample::Sample;
 use pauseless_run::table::{Column, Table};
 

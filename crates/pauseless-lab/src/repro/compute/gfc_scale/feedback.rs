@@ -6,8 +6,8 @@ use pauseless_core::unit::Span;
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, How, Pair, TIME, network, record};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Series};
 use crate::repro::data::Measured;
+use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Series};
 use pauseless_run::Run;
 use pauseless_run::sample::{Add, Sample};
 

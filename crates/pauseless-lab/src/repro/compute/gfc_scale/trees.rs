@@ -250,7 +250,7 @@ impl Ord for Weight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::check;
+    use pauseless_check::check;
     use pauseless_scenario::fabric_file;
     use pauseless_text::source::Source;
 

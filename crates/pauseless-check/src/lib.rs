@@ -1,0 +1,115 @@
+//! `check`: can this fabric deadlock, because of whom, and what would help.
+
+pub mod confirm;
+pub mod graphml;
+pub mod json;
+mod reach;
+pub mod read;
+pub mod sarif;
+pub mod svg;
+pub mod sweep;
+pub mod text;
+
+use std::collections::BTreeSet;
+
+use pauseless_core::class_map::ClassMap;
+use pauseless_core::id::NodeId;
+use pauseless_fabric::dependency::{Blame, Checker, Component, Lane, Network, Traffic};
+use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
+
+use pauseless_fabric::fabric::{Fabric, Origin};
+pub use reach::unrouted_pairs;
+
+/// The cyclic buffer dependencies of a fabric, or that it has none.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// How many ingress buffers face switches.
+    pub buffer_count: usize,
+    /// How many pairs of them have one waiting for the other.
+    pub dependency_count: usize,
+    /// How many groups of buffers can all wait for each other.
+    pub component_count: usize,
+    /// The largest of these, each with a shortest cycle.
+    pub components: Vec<Component>,
+    /// The end nodes without which there would be no cycle.
+    pub blame: Option<Blame>,
+    /// Whether up*/down* routing over the same cables has no cycle; `None` if it was not tried.
+    pub up_down_helps: Option<bool>,
+    /// Pairs of end nodes between which there is no route.
+    pub unrouted_pairs: u64,
+    /// End nodes that were not looked at.
+    pub left_out: Vec<NodeId>,
+    /// What part of the traffic was looked at, in words; empty for all of it.
+    pub scope: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether buffers can wait for each other in a circle.
+    pub fn is_cyclic(&self) -> bool {
+        self.component_count > 0
+    }
+}
+
+/// Checks `fabric` without the end nodes of `left_out`.
+pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
+    let marks = fabric.marks(left_out);
+    let network = fabric.network();
+    let mut checker = Checker::of(&network);
+    let graph = checker.graph(network, &marks);
+    let component_count = graph.components().len();
+    let components = checker.explain(network, &graph, &marks, COMPONENTS_MAX);
+    let mut verdict = Verdict {
+        buffer_count: graph.buffer_count(),
+        dependency_count: graph.dependency_count(),
+        component_count,
+        components,
+        blame: None,
+        up_down_helps: None,
+        unrouted_pairs: unrouted_pairs(network, &marks),
+        left_out: left_out.to_vec(),
+        scope: match left_out.len() {
+            0 => Vec::new(),
+            1 => vec!["1 end node left out".to_string()],
+            count => vec![format!("{count} end nodes left out")],
+        },
+    };
+    if verdict.is_cyclic() {
+        if left_out.is_empty() {
+            verdict.blame = checker.blame(network, &fabric.suspects());
+        }
+        verdict.up_down_helps = up_down_helps(fabric, &marks);
+    }
+    verdict
+}
+
+/// Whether up*/down* routing over the same cables has no cycle.
+fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
+    let is_up_down = |routing: Routing| routing.algorithm == Algorithm::UpDown;
+    if matches!(fabric.origin, Origin::Rule(routing) if is_up_down(routing)) {
+        return None;
+    }
+    let routing = Routing {
+        algorithm: Algorithm::UpDown,
+        multipath: Multipath::Single { tie_break: TieBreak::Lowest },
+    };
+    let routes = RouteBuilder::new(&fabric.topology, routing).build();
+    let lanes = match &fabric.traffic {
+        Traffic::AllPairs(lanes) => lanes.clone(),
+        Traffic::Demands(demands) => {
+            let lanes: BTreeSet<Lane> = demands.iter().map(|demand| demand.lane).collect();
+            Vec::from_iter(lanes)
+        }
+    };
+    // The rule is for a fabric that leaves classes as they are.
+    let network = Network {
+        routes: &routes,
+        classes: &ClassMap::Same,
+        traffic: &Traffic::AllPairs(lanes),
+        ..fabric.network()
+    };
+    let graph = Checker::of(&network).graph(network, left_out);
+    Some(!graph.is_cyclic())
+}
+
+/// The most cycles that are shown.
+const COMPONENTS_MAX: usize = 8;
