@@ -51,7 +51,7 @@ impl Document {
         "sweep": "what `sweep report --json` prints",
             printed::<sweep::report::json::Document<'static>>;
         #[cfg(target_os = "linux")]
-        "testbed": "what `testbed --json` prints", printed::<crate::testbed::json::TestbedDocument>;
+        "testbed": "what `testbed --json` prints", printed::<pauseless_testbed::json::TestbedDocument>;
     };
 
     /// The document called `name`, if there is one.

@@ -9,14 +9,14 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_dataplane::report::NodeReport;
-use pauseless_lab::testbed::plan::NodePlan;
-use pauseless_lab::testbed::ring::{self, Speed};
-use pauseless_lab::testbed::wires::Backend;
-use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, json, page, table};
 use pauseless_run::Progress;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::{Probes, Stop, Watchdog};
 use pauseless_sim::outcome::Ended;
+use pauseless_testbed::plan::NodePlan;
+use pauseless_testbed::ring::{self, Speed};
+use pauseless_testbed::wires::Backend;
+use pauseless_testbed::{self as testbed, BedError, Measured, Options, Watch, json, page, table};
 
 fn scenarios(names: &[&str], discipline: Discipline, duration: Span) -> Vec<Scenario> {
     let overrides = Overrides {

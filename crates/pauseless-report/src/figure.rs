@@ -105,11 +105,7 @@ fn recordings(run: &Run) -> Vec<Panel> {
 }
 
 /// A value for each instant that a run has recorded.
-pub fn curve(
-    run: &Run,
-    label: impl Into<String>,
-    values: impl Iterator<Item = f64>,
-) -> Series {
+pub fn curve(run: &Run, label: impl Into<String>, values: impl Iterator<Item = f64>) -> Series {
     let times = run.outcome.series.times.iter().map(|time| ms(*time));
     Series::new(label, Drawn::Line, times.zip(values).collect())
 }

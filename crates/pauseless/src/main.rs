@@ -26,9 +26,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-#[cfg(target_os = "linux")]
-use pauseless_lab::node::file::Role;
 use pauseless_scenario::Problems;
+#[cfg(target_os = "linux")]
+use pauseless_testbed::node::file::Role;
 
 use args::{Cli, Command};
 use output::{Terminal, tell};

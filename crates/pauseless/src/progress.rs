@@ -46,7 +46,7 @@ impl Interrupt {
             for _ in signals.forever() {
                 if seen.swap(true, Ordering::Relaxed) {
                     #[cfg(target_os = "linux")]
-                    pauseless_lab::node::screen::restore();
+                    pauseless_testbed::node::screen::restore();
                     std::process::exit(i32::from(INTERRUPTED));
                 }
                 crate::output::complain(

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use pauseless_dataplane::report::NodeReport;
-use pauseless_lab::node::metrics::endpoint::Endpoint;
-use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
-use pauseless_lab::testbed::plan::NodePlan;
-use pauseless_lab::testbed::ring::{self, Speed};
-use pauseless_lab::testbed::wires::Backend;
-use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, page, table};
 use pauseless_report::text::Paint;
 use pauseless_report::verdict::Finding;
 use pauseless_report::{json, verdict};
 use pauseless_run::Progress;
 use pauseless_scenario::{Overrides, Scenario};
+use pauseless_testbed::node::metrics::endpoint::Endpoint;
+use pauseless_testbed::node::screen::{self, PortSetting, Scene, Screen};
+use pauseless_testbed::plan::NodePlan;
+use pauseless_testbed::ring::{self, Speed};
+use pauseless_testbed::wires::Backend;
+use pauseless_testbed::{self as testbed, BedError, Measured, Options, Watch, page, table};
 
 use crate::args::{Deny, TestbedArgs};
 use crate::output::{self, Terminal, tell};

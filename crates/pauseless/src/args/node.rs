@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use pauseless_core::unit::Span;
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::link::Backend;
-use pauseless_lab::node::file::parse_clock;
+use pauseless_testbed::node::file::parse_clock;
 use pauseless_text::quantity::parse_span;
 
 /// The arguments of `switch` and `host`.

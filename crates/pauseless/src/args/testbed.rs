@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
-use pauseless_lab::testbed::ring::parse_name;
-use pauseless_lab::testbed::wires::Backend;
+use pauseless_testbed::ring::parse_name;
+use pauseless_testbed::wires::Backend;
 use pauseless_text::quantity::parse_span;
 
 use super::{Deny, parse_discipline};

@@ -12,7 +12,7 @@ use pauseless_dataplane::report::{
 };
 
 use super::metrics::losses;
-use crate::testbed::plan::NodeConfig;
+use crate::plan::NodeConfig;
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint};
 pub use terminal::{Screen, restore, size};

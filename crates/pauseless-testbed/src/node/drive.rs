@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::file::NodeFile;
-use crate::testbed::plan::NodeConfig;
+use crate::plan::NodeConfig;
 use pauseless_text::problem::Problems;
 
 /// A switch or a host.
@@ -321,7 +321,7 @@ mod tests {
     use pauseless_dataplane::link::memory;
 
     use super::*;
-    use crate::testbed::plan;
+    use crate::plan;
     use pauseless_scenario::{Overrides, Scenario};
 
     #[test]

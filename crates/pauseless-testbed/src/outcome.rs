@@ -465,8 +465,8 @@ fn states(at: &PortAt<'_>, samples: usize) -> PortStates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testbed::ring::{self, Speed};
-    use crate::testbed::run_of;
+    use crate::ring::{self, Speed};
+    use crate::run_of;
     use pauseless_report::verdict::{self, Finding};
     use pauseless_scenario::Overrides;
     use std::sync::Arc;

@@ -11,7 +11,7 @@ use super::file::{NodeFile, write_clock};
 use super::json::{NodeDocument, Tau};
 use super::metrics::losses;
 use super::screen::{self, PortSetting, Scene, Size};
-use crate::testbed::plan::NodeConfig;
+use crate::plan::NodeConfig;
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint};
 

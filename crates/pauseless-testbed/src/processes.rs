@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
     use crate::node::file::{NodeFile, Role};
-    use crate::testbed::ring::{self, Speed};
+    use crate::ring::{self, Speed};
     use pauseless_scenario::Overrides;
 
     #[test]

@@ -16,7 +16,7 @@ use pauseless_core::unit::Span;
 use pauseless_dataplane::clock::Pace;
 use pauseless_fabric::topology::{Port, Topology};
 
-use crate::testbed::plan::{self, NodeConfig, NodePlan, Options};
+use crate::plan::{self, NodeConfig, NodePlan, Options};
 use address::Addresses;
 use pauseless_scenario::mitigation::{WATCHDOG, read_watchdog};
 use pauseless_scenario::{FILE_MAX, Overrides, Scenario, parse_table};

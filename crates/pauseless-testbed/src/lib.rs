@@ -10,6 +10,7 @@
 mod folder;
 pub mod json;
 mod lockstep;
+pub mod node;
 pub mod outcome;
 pub mod page;
 pub mod plan;

@@ -89,7 +89,7 @@ const STEPS_IN_ALL: u64 = 100;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testbed::ring::{self, Speed};
+    use crate::ring::{self, Speed};
     use pauseless_scenario::Overrides;
 
     fn ring(from: &str, to: &str) -> Scenario {
