@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::file::Experiment;
+use super::file::{CampaignUse, Experiment};
 use crate::import::source::Source;
 use crate::problem::Problems;
 use crate::scenario::{FILE_MAX, did_you_mean};
+use crate::sweep::campaign::Campaign;
 
 /// An experiment and its files.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub struct Entry {
     pub stem: String,
     /// The claims file.
     claims: String,
-    /// The scenario files beside it, by name.
+    /// The scenarios and campaigns beside it, by the names of their files.
     scenarios: Vec<(String, String)>,
 }
 
@@ -53,6 +54,18 @@ impl Entry {
             Problems::new(&self.file(), &self.claims, vec![problem])
         };
         found.map(|(_, text)| text.as_str()).ok_or_else(missing)
+    }
+
+    /// A campaign that the claims file names.
+    pub(super) fn campaign(&self, named: &CampaignUse) -> Result<Campaign, Problems> {
+        let file = &named.file.value;
+        let Some((_, text)) = self.scenarios.iter().find(|(name, _)| name == file) else {
+            let place = named.file.place.as_ref().unwrap_or(&named.place);
+            let problem = place.problem(format!("there is no {file}")).help("add it to the folder");
+            return Err(Problems::new(&self.file(), &self.claims, vec![problem]));
+        };
+        let source = Source { file: format!("{}/{file}", self.paper), text: text.clone() };
+        Campaign::parse(&source, named.size.get().map(String::as_str), &self.scenarios)
     }
 }
 
@@ -169,7 +182,8 @@ const EXPERIMENTS: &[(&str, &str, &str)] = embedded! {
 const SCENARIOS: &[(&str, &str, &str)] = embedded! {
     "";
     "gfc": "sec4.2.toml" "fig5.toml" "fig9.toml" "fig10.toml" "fig12.toml" "fig13.toml" "fig14.toml"
-        "table1.toml" "table1-cycles.toml" "fig16.toml" "fig19.toml" "fig20.toml";
+        "table1.toml" "table1.sweep.toml" "table1-cycles.toml" "table1-cycles.sweep.toml" "fig16.toml"
+        "fig19.toml" "fig20.toml";
     "pcn": "fig2.toml" "fig5.toml" "fig11.toml" "fig12.toml" "table1.toml" "fig14.toml" "fig17.toml"
         "fig18.toml" "fig18-on-off.toml" "fig19.toml" "table3.toml" "fig21.toml";
     "hotnets": "fig2.toml" "fig3.toml" "fig4.toml" "fig5.toml" "loop.toml";
@@ -192,10 +206,8 @@ mod tests {
         assert_eq!(names(&folder), names(&embedded));
         for (read, embedded) in folder.iter().zip(&embedded) {
             for (name, text) in &read.scenarios {
-                // Campaigns are read by `sweep`.
-                let is_other = name.ends_with(CLAIMS) || name.ends_with(".sweep.toml");
                 let found = embedded.scenarios.iter().any(|it| it.0 == *name && it.1 == *text);
-                assert!(is_other || found, "{}/{name}", read.paper);
+                assert!(name.ends_with(CLAIMS) || found, "{}/{name}", read.paper);
             }
         }
     }

@@ -290,6 +290,7 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);
     let all = || (sorted.len() == values.len() && !sorted.is_empty()).then_some(&sorted[..]);
+    let above_zero = || sorted.iter().filter(|value| **value > 0.0).count();
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     match over {
         "median" => {
@@ -307,6 +308,8 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
         "max" => all()?.last().copied(),
         "sum" => Some(sorted.iter().sum()),
         "count" => Some(sorted.len() as f64),
+        "above" => Some(above_zero() as f64),
+        "percent" => all().map(|all| 100.0 * (above_zero() as f64) / all.len() as f64),
         "std" => {
             let all = all()?;
             let mean = mean(all);
@@ -321,7 +324,8 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
 const NOT_IN_THE_PAPER: &str = "not in the paper";
 
 /// What can be asked of the numbers of all seeds.
-const OVER_SEEDS: [&str; 7] = ["median", "mean", "min", "max", "sum", "count", "std"];
+const OVER_SEEDS: [&str; 9] =
+    ["median", "mean", "min", "max", "sum", "count", "above", "percent", "std"];
 
 #[cfg(test)]
 mod tests {
@@ -413,7 +417,7 @@ mod tests {
 
     #[test]
     fn seeds_are_summed_up_as_the_name_says() {
-        let values = values(&[("a", &[4.0, 1.0, 1.0, 2.0])]);
+        let values = values(&[("a", &[4.0, 1.0, 1.0, 2.0]), ("b", &[0.0, 7.0, 0.0, 0.0])]);
         let all = [
             ("a", 1.5),
             ("a@mean", 2.0),
@@ -421,6 +425,9 @@ mod tests {
             ("a@max", 4.0),
             ("a@sum", 8.0),
             ("a@count", 4.0),
+            ("a@above", 4.0),
+            ("b@above", 1.0),
+            ("b@percent", 25.0),
             ("a@sum : a@count", 2.0),
         ];
         for (name, expected) in all {

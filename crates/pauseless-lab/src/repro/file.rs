@@ -45,6 +45,8 @@ section! {
         choices as "choice": Tables<Choice>, default Tables::default();
         /// What is run.
         cases as "case": Tables<Case>, default Tables::default();
+        /// Campaigns that are run beside the cases.
+        campaigns as "campaign": Tables<CampaignUse>, default Tables::default();
         /// Flows whose completion is measured by itself.
         groups as "group": Tables<Group>, default Tables::default();
         /// Numbers that are taken from recorded curves of every run.
@@ -107,6 +109,21 @@ section! {
         series: String;
         /// The disciplines of this case alone.
         disciplines: Disciplines, default Disciplines::default();
+    }
+}
+
+section! {
+    /// A campaign, whose runs are made like those of cases and whose rows are judged.
+    pub struct CampaignUse {
+        /// The campaign, another file of the folder.
+        file: String, required "\"table1.sweep.toml\"", default String::new();
+        /// The size of the campaign.
+        size: String;
+        /// How the names of its values begin; `{AXIS}` stands for the value of an axis. Numeric axes
+        /// that are not in it are values themselves.
+        name: String, required "\"k{k}/{scheme}\"", default String::new();
+        /// The only scale at which it is run.
+        scale: Scale;
     }
 }
 
@@ -408,6 +425,11 @@ impl Experiment {
                 sink.push(place.problem(message));
             }
         }
+        let files = Vec::from_iter(self.campaigns.iter().map(|it| &it.file));
+        if let Some(other) = files.iter().find(|file| file.value != files[0].value) {
+            let place = other.place.as_ref().unwrap_or(&self.place);
+            sink.push(place.problem("all campaigns of an experiment are sizes of one file"));
+        }
         for case in self.cases.iter() {
             if case.name.contains(['/', '@']) {
                 let place = case.name.place.as_ref().unwrap_or(&case.place);
@@ -520,8 +542,8 @@ kind = "bar"
             2: cites: ["an integer stands here", "a string"]
             3: seconds.full: ["missing", "add full = 20"]
             4: disciplines[0]: ["unknown value \"output-queud\"", "one of \"output-queued\", \"virtual-output-queued\", \"input-queued\"", "did you mean output-queued?"]
-            5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-table1\", \"gfc-table1-cycles\", \"gfc-servers\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
-            6: quik: ["unknown key", "one of case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
+            5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-exposure\", \"gfc-overlap\", \"gfc-servers\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
+            6: quik: ["unknown key", "one of campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
             7: case[0].name: ["missing", "add name = \"PFC\""]
             8: case[0].nam: ["unknown key", "one of disciplines, name, seeds, seeds_full, series, set, x", "did you mean name?"]
             9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 1000000"]
@@ -551,7 +573,7 @@ kind = "bar"
         });
         expect![[r#"
             pauseless: f.claims.toml:5:8: case[0].name: case "a@b": no / or @ in a name
-            pauseless: f.claims.toml:9:17: claim[0].value[1]: a/b@often: @often is none of median, mean, min, max, sum, count, std
+            pauseless: f.claims.toml:9:17: claim[0].value[1]: a/b@often: @often is none of median, mean, min, max, sum, count, above, percent, std
             pauseless: f.claims.toml:4:1: claim[0]: slack_percent without order"#]].assert_eq(&shown.join("\n"));
     }
 }

@@ -6,6 +6,7 @@
 //! [`crate::draw`] and [`crate::table`] make files of them ([`mod@write`]), [`page`] the page of all results.
 //! `docs/repro.md` is the reference of the format.
 
+mod campaign;
 pub mod catalogue;
 pub mod claim;
 pub mod compute;
@@ -85,7 +86,8 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     let scope = Scope::new(session, (&name, &experiment), scenario);
     let outcomes = run_cases(&scope, &experiment)?;
     let mut measured = Measured::default();
-    let prefixes = collect(&experiment, &outcomes, &mut measured.values);
+    let mut prefixes = collect(&experiment, &outcomes, &mut measured.values);
+    prefixes.extend(campaign::run_all(&scope, &entry, &mut measured)?);
     if let Some(compute) = experiment.compute.copied() {
         (compute.call)(&scope, &mut measured)?;
     }

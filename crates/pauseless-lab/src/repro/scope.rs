@@ -16,7 +16,7 @@ use crate::declare::Written;
 use crate::report::{json, scene};
 use crate::results::Facts;
 use crate::run::Run;
-use crate::sample::{self, Sample, curve};
+use crate::sample::{self, Asked, Sample, curve};
 use crate::scenario::patch;
 use crate::scenario::{Overrides, Problems, Scenario};
 
@@ -62,6 +62,8 @@ pub struct Task {
     pub overrides: Overrides,
     /// The curves that are kept.
     pub curves: Vec<String>,
+    /// The only numbers that are measured; `None` for the usual ones and those that claims ask for.
+    pub numbers: Option<Vec<String>>,
     /// Whether its page shows the whole run.
     pub is_shown: bool,
 }
@@ -74,6 +76,7 @@ impl Task {
             text: text.into(),
             overrides,
             curves: Vec::new(),
+            numbers: None,
             is_shown: false,
         }
     }
@@ -81,6 +84,12 @@ impl Task {
     /// The same with these curves kept.
     pub fn keeping(mut self, curves: &[String]) -> Task {
         self.curves = curves.to_vec();
+        self
+    }
+
+    /// The same with these numbers measured, and no others.
+    pub fn measuring(mut self, numbers: &[String]) -> Task {
+        self.numbers = Some(numbers.to_vec());
         self
     }
 
@@ -124,6 +133,11 @@ impl<'a> Scope<'a> {
     /// At which scale.
     pub fn scale(&self) -> Scale {
         self.session.scale
+    }
+
+    /// What the claims file says.
+    pub(super) fn experiment(&self) -> &'a Experiment {
+        self.experiment
     }
 
     /// The scenario file, resized.
@@ -202,10 +216,11 @@ impl<'a> Scope<'a> {
         });
         let groups: Vec<_> = groups.collect::<Result<_, Failure>>()?;
         let facts = Facts::of(&run).with_groups(groups.clone());
-        let asked = self.experiment.asked();
-        let sample = Sample::asked(&facts, &task.curves, &asked);
+        let sample = Sample::asked(&facts, &task.curves, &self.asked(task));
         let mut sample = sample.map_err(|wrong| self.wrong(wrong))?;
-        sample.add_usual(&facts);
+        if task.numbers.is_none() {
+            sample.add_usual(&facts);
+        }
         let mut add = |name: String, value: f64| {
             sample.metrics.insert(name, value);
         };
@@ -232,6 +247,14 @@ impl<'a> Scope<'a> {
         Ok(sample)
     }
 
+    /// The numbers that are asked of the run of a task, beside the usual ones.
+    fn asked(&self, task: &Task) -> Vec<Asked> {
+        match &task.numbers {
+            Some(names) => Asked::all(names),
+            None => self.experiment.asked(),
+        }
+    }
+
     /// All that decides what comes of a task, beside the program, which every key has in it.
     fn depends_on(&self, task: &Task) -> [String; 3] {
         let it = self.experiment;
@@ -244,11 +267,12 @@ impl<'a> Scope<'a> {
         let measures = Vec::from_iter(it.measures.iter().map(|it| shown(it)));
         let groups = Vec::from_iter(it.groups.iter().map(|it| shown(it)));
         let (per_run, curves) = (it.per_run.copied().map(|it| it.name), &task.curves);
-        let asked = Vec::from_iter(it.asked().into_iter().map(|asked| asked.name));
+        let asked = Vec::from_iter(self.asked(task).into_iter().map(|asked| asked.name));
+        let is_usual = task.numbers.is_none();
         [
             task.text.clone(),
             format!("{:?}", task.overrides),
-            format!("{measures:?} {groups:?} {per_run:?} {curves:?} {asked:?}"),
+            format!("{measures:?} {groups:?} {per_run:?} {curves:?} {asked:?} {is_usual}"),
         ]
     }
 
@@ -261,7 +285,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn look(&self) -> Result<(), Failure> {
+    /// Tells how far the experiment is; fails if somebody has broken it off.
+    pub(super) fn look(&self) -> Result<(), Failure> {
         let done = self.done.load(Ordering::Relaxed);
         let total = self.total.load(Ordering::Relaxed);
         match (self.session.watch)(done, total, self.name) {

@@ -119,7 +119,17 @@ impl Campaign {
     /// Reads the campaign at `path`, at one of the sizes that it has or as it is written.
     pub fn read(path: &Path, size: Option<&str>) -> Result<Campaign, Problems> {
         let source = Source::read_within(path, FILE_MAX)?;
-        let Source { file, text } = &source;
+        Campaign::parse(&source, size, &[])
+    }
+
+    /// Reads a campaign whose text is known. Its scenario is taken from `beside`, texts by the names
+    /// of their files, before it is looked for on the disk.
+    pub(crate) fn parse(
+        source: &Source,
+        size: Option<&str>,
+        beside: &[(String, String)],
+    ) -> Result<Campaign, Problems> {
+        let Source { file, text } = source;
         import::refuse_simulators(file, text)?;
         let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
         let table = parse_table(text).map_err(refuse)?;
@@ -133,7 +143,8 @@ impl Campaign {
             return Err(refuse(vec![problem.help(help)]));
         }
         let stem = source.stem();
-        let read = Reading { path, stem, size }.read(keys, root);
+        let path = Path::new(file);
+        let read = Reading { path, stem, size, beside }.read(keys, root);
         let Some(written) = read?.filter(|_| sink.is_empty()) else {
             return Err(refuse(sink.into_list()));
         };
@@ -173,6 +184,8 @@ struct Reading<'a> {
     /// The name of the file, without its ending.
     stem: String,
     size: Option<&'a str>,
+    /// The texts of files that need not be on the disk, by their names.
+    beside: &'a [(String, String)],
 }
 
 impl Reading<'_> {
@@ -277,21 +290,25 @@ impl Reading<'_> {
         let Some(At { value, place }) = written else {
             return Ok(None);
         };
-        let path = match value {
-            Beginning::File(path) => here.join(path),
+        let name = match value {
+            Beginning::File(name) => name,
             Beginning::Inline(table) => {
                 let source = Origin { place, file: None };
                 let folder = here.to_path_buf();
                 return Ok(Some(Base { table, folder, source }));
             }
         };
+        let path = here.join(&name);
         let shown = path.display().to_string();
-        if !path.exists() {
-            let problem = place.problem(format!("there is no file {shown}"));
-            sink.push(problem.help("write its path as seen from this file"));
-            return Ok(None);
-        }
-        let text = Source::read_within(&path, FILE_MAX)?.text;
+        let text = match self.beside.iter().find(|(it, _)| *it == name) {
+            Some((_, text)) => text.clone(),
+            None if !path.exists() => {
+                let problem = place.problem(format!("there is no file {shown}"));
+                sink.push(problem.help("write its path as seen from this file"));
+                return Ok(None);
+            }
+            None => Source::read_within(&path, FILE_MAX)?.text,
+        };
         parse_table(&text).map_err(|list| Problems::new(&shown, &text, list))?;
         let table = toml::from_str(&text)
             .map_err(|error: toml::de::Error| Problems::of_file(&shown, error.to_string(), ""))?;

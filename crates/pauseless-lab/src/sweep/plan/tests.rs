@@ -50,7 +50,7 @@ fn watch(_: usize, _: usize) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The filter of campaigns and the screening of `repro gfc-table1` see the same networks.
+/// The filter of campaigns and `gfc-exposure` of `repro` see the same networks.
 #[test]
 fn the_filter_lets_the_cyclic_networks_through() {
     let plan = Plan::new(campaign(TREES), None, &watch).expect("a plan");

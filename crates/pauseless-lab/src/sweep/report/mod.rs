@@ -211,9 +211,7 @@ pub fn columns(campaign: &Campaign) -> Vec<String> {
 /// The report of a campaign whose results are `rows`: at least the [`columns`], or all.
 pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Report, Failure> {
     let rows = Rows::new(campaign, rows).map_err(Failure)?;
-    let parts = reports(campaign);
-    let parts = parts.iter().map(|wanted| part(wanted, &rows));
-    let parts: Result<Vec<Part>, String> = parts.collect();
+    let parts = parts_of(campaign, &rows).map_err(Failure)?;
     let claims = campaign.claims.iter();
     let claims = claims.map(|claim| claim::judge(claim, &rows, &context));
     let claims: Result<Vec<Judged>, String> = claims.collect();
@@ -229,9 +227,18 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
         found: Found::of(&rows).map_err(Failure)?,
         failed,
         claims: claims.map_err(Failure)?,
-        parts: parts.map_err(Failure)?,
+        parts,
         context,
     })
+}
+
+/// The tables and figures that a campaign's file asks for.
+pub(crate) fn parts(campaign: &Campaign, rows: &Table) -> Result<Vec<Part>, String> {
+    parts_of(campaign, &Rows::new(campaign, rows)?)
+}
+
+fn parts_of(campaign: &Campaign, rows: &Rows<'_>) -> Result<Vec<Part>, String> {
+    reports(campaign).iter().map(|wanted| part(wanted, rows)).collect()
 }
 
 impl Report {

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use super::failure::Failure;
 use crate::sweep::campaign::{Axis, Campaign, Label, Point};
-use crate::sweep::row;
+use crate::sweep::plan::Task;
+use crate::sweep::row::{self, Name, Row};
+use crate::table::{Cells, Column};
 
 /// The columns of a campaign's results. In files they stand in this order: `task`, `scenario`,
 /// `version`, `seed`, the axes, the numbers, `ended`, `error`.
@@ -62,6 +64,57 @@ impl Columns {
         let begin = FIXED[..4].iter().copied();
         let end = FIXED[4..].iter().copied();
         begin.chain(axes).chain(numbers).chain(end).collect()
+    }
+
+    /// Rows as columns. What the plan says of a task is taken from the plan, so that rows that were
+    /// made before an axis was added or given another name are of use.
+    pub(crate) fn cells(&self, rows: &[(Identity, Row)]) -> Vec<Column> {
+        let texts = |of: &dyn Fn(&Identity, &Row) -> String| {
+            Cells::Texts(rows.iter().map(|(task, row)| of(task, row)).collect())
+        };
+        let seeds = rows.iter().map(|(task, _)| task.seed);
+        let mut all = vec![
+            Column::new(TASK, texts(&|task, _| task.name.to_string())),
+            Column::new(SCENARIO, texts(&|task, _| task.scenario.to_string())),
+            Column::new(VERSION, texts(&|_, _| crate::VERSION.to_string())),
+            Column::new(SEED, Cells::Counts(seeds.collect())),
+        ];
+        for axis in &self.axes {
+            let labels = rows.iter().map(|(task, _)| &task.labels[axis.place]);
+            let number = |label: &Label| match label {
+                Label::Number(number) => Some(*number),
+                Label::Text(_) => None,
+            };
+            all.push(if axis.is_number {
+                Column::numbers(&axis.name, labels.map(number))
+            } else {
+                Column::texts(&axis.name, labels.map(Label::to_string))
+            });
+        }
+        for (place, name) in self.numbers.iter().enumerate() {
+            all.push(Column::numbers(name, rows.iter().map(|(_, row)| row.numbers[place])));
+        }
+        all.push(Column::new(ENDED, texts(&|_, row| row.ended.clone())));
+        let errors = rows.iter().map(|(_, row)| row.error.clone());
+        all.push(Column::new(ERROR, Cells::Notes(errors.collect())));
+        all
+    }
+}
+
+/// What a row of results takes from its task, without its text, which is large.
+pub(crate) struct Identity {
+    pub index: usize,
+    pub name: Name,
+    scenario: Name,
+    seed: u64,
+    labels: Vec<Label>,
+}
+
+impl Identity {
+    /// The identity of a task.
+    pub(crate) fn of(task: &Task) -> Identity {
+        let Task { index, name, scenario, seed, .. } = *task;
+        Identity { index, name, scenario, seed, labels: task.labels.clone() }
     }
 }
 

@@ -8,16 +8,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::columns::{Columns, ENDED, ERROR, SCENARIO, SEED, TASK, VERSION};
+use super::columns::{Columns, Identity};
 use super::failure::Failure;
 use super::index::{Entry, Index};
-use super::record::column;
 use super::{CHECKSUM, FLOWS, RESULTS, Store, disk, flows, journal, results};
-use crate::sweep::campaign::Label;
-use crate::sweep::plan::{Plan, Task};
+use crate::sweep::plan::Plan;
 use crate::sweep::row::{Name, Row};
 use crate::table::write::Sheet;
-use crate::table::{Cells, Column};
 
 /// How results are put together.
 pub struct Merge<'a> {
@@ -137,7 +134,7 @@ fn write(
     let columns = &merging.store.columns;
     let notes = notes(merging.plan, columns);
     let notes: Vec<(&str, &str)> = notes.iter().map(|(key, text)| (*key, &**text)).collect();
-    let mut sheet = Sheet::new(file, &cells(columns, &[]), &notes).map_err(failed)?;
+    let mut sheet = Sheet::new(file, &columns.cells(&[]), &notes).map_err(failed)?;
     let total = merging.plan.len();
     for start in (0..total).step_by(GROUP) {
         if (how.watch)(start).is_break() {
@@ -145,10 +142,10 @@ fn write(
         }
         let group = start..total.min(start + GROUP);
         let tasks = group.into_par_iter();
-        let tasks = tasks.map(|place| Brief::of(merging.plan.task(place)));
-        let tasks: Vec<Brief> = tasks.collect();
+        let tasks = tasks.map(|place| Identity::of(&merging.plan.task(place)));
+        let tasks: Vec<Identity> = tasks.collect();
         let found = tasks.iter();
-        let found = found.map(|task| merging.index.find(&task.row).copied());
+        let found = found.map(|task| merging.index.find(&task.name).copied());
         let found: Vec<Option<Entry>> = found.collect();
         let rows = merging.index.fetch(&found, &columns.numbers)?;
         for (task, _) in tasks.iter().zip(&rows).filter(|(_, row)| row.is_none()) {
@@ -158,37 +155,17 @@ fn write(
             }
         }
         let rows = tasks.into_iter().zip(rows);
-        let rows: Vec<(Brief, Row)> = rows.filter_map(|(task, row)| Some((task, row?))).collect();
+        let rows: Vec<(Identity, Row)> =
+            rows.filter_map(|(task, row)| Some((task, row?))).collect();
         merged.rows += rows.len();
         if !rows.is_empty() {
-            sheet.add(&cells(columns, &rows)).map_err(failed)?;
+            sheet.add(&columns.cells(&rows)).map_err(failed)?;
         }
     }
     let Hashing { file, hasher } = sheet.finish().map_err(failed)?;
     let hash = hasher.finalize();
     let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok((file, hash))
-}
-
-/// What a row takes from its task. The rest, such as its text, is large.
-struct Brief {
-    index: usize,
-    row: Name,
-    scenario: String,
-    seed: u64,
-    labels: Vec<Label>,
-}
-
-impl Brief {
-    fn of(task: Task) -> Brief {
-        Brief {
-            index: task.index,
-            row: task.name,
-            scenario: task.scenario.to_string(),
-            seed: task.seed,
-            labels: task.labels,
-        }
-    }
 }
 
 /// What the file says about itself.
@@ -206,50 +183,6 @@ fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
         ("axes", serde_json::to_string(&axes).expect("plain data")),
         ("tasks", plan.len().to_string()),
     ]
-}
-
-/// Rows as columns. What the plan says of a task is taken from the plan, so that rows that were
-/// made before an axis was added or given another name are of use.
-fn cells(columns: &Columns, rows: &[(Brief, Row)]) -> Vec<Column> {
-    let texts = |of: &dyn Fn(&(Brief, Row)) -> String| Cells::Texts(rows.iter().map(of).collect());
-    let seeds = rows.iter().map(|(task, _)| task.seed);
-    let mut all = vec![
-        column(TASK, texts(&|(task, _)| task.row.to_string())),
-        column(SCENARIO, texts(&|(task, _)| task.scenario.clone())),
-        column(VERSION, texts(&|_| crate::VERSION.to_string())),
-        column(SEED, Cells::Counts(seeds.collect())),
-    ];
-    for axis in &columns.axes {
-        let labels = rows.iter().map(|(task, _)| axis.cell(&task.labels));
-        let cells = if axis.is_number {
-            Cells::Numbers(labels.map(number).collect())
-        } else {
-            Cells::Texts(labels.map(text).collect())
-        };
-        all.push(column(&axis.name, cells));
-    }
-    for (place, name) in columns.numbers.iter().enumerate() {
-        let numbers = rows.iter().map(|(_, row)| row.numbers[place]);
-        all.push(column(name, Cells::Numbers(numbers.collect())));
-    }
-    all.push(column(ENDED, texts(&|(_, row)| row.ended.clone())));
-    let errors = rows.iter().map(|(_, row)| row.error.clone());
-    all.push(column(ERROR, Cells::Notes(errors.collect())));
-    all
-}
-
-fn number(label: Label) -> Option<f64> {
-    match label {
-        Label::Number(number) => Some(number),
-        Label::Text(_) => None,
-    }
-}
-
-fn text(label: Label) -> String {
-    match label {
-        Label::Number(number) => number.to_string(),
-        Label::Text(text) => text,
-    }
 }
 
 /// A file whose hash is known when it is written.

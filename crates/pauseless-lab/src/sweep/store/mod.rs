@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
+pub(crate) use columns::Identity;
 pub use columns::{Columns, axis_column};
 pub use failure::Failure;
 pub use index::Findings;

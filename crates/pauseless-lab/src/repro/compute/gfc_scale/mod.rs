@@ -4,11 +4,10 @@
 //! those in few of their repetitions. A quick run therefore looks at the networks that are the most
 //! exposed ([`trees`]), a full one at all of them.
 
-mod cycles;
 mod evolution;
+mod exposure;
 mod feedback;
 mod servers;
-mod table1;
 pub(crate) mod trees;
 
 use pauseless_core::switch::Discipline;
@@ -20,11 +19,10 @@ use crate::repro::data::Measured;
 use crate::sample::Sample;
 use crate::scenario::{Overrides, StopOn};
 
-pub use cycles::cycles;
 pub use evolution::evolution;
+pub use exposure::{exposure, overlap};
 pub use feedback::{feedback, feedback_bins};
 pub use servers::{compare, servers};
-pub use table1::table1;
 
 /// A flow control, with or without cycle-aware thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

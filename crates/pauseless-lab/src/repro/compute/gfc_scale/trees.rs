@@ -106,25 +106,6 @@ impl Trees {
         screened
     }
 
-    /// The fewest flows that close a shortest cycle of a sample, by the names of source and target;
-    /// none where it has no cycle.
-    pub fn closing(&mut self, sample: u64) -> Vec<(String, String)> {
-        let routes = self.routes(sample);
-        let network = Network {
-            topology: &self.topology,
-            routes: &routes,
-            classes: &ClassMap::Same,
-            traffic: &self.traffic,
-            lossy: &Lossy::nothing(),
-        };
-        let graph = self.checker.graph(network, &self.nobody);
-        let found = self.checker.explain(network, (&graph, &self.nobody), 1);
-        let flows = found.iter().flat_map(|component| &component.cycle.flows);
-        let name = |node| self.topology.node(node).name.clone();
-        let ends = flows.map(|flow| (name(flow.source), name(routes.groups.target(flow.group))));
-        ends.collect()
-    }
-
     fn routes(&self, sample: u64) -> Routes {
         let draw = Draw { seed: FAILURE_SEED, sample };
         let failures = Failures::random_links(&self.topology, FAILURE_PPM, draw);

@@ -1,0 +1,127 @@
+//! Campaigns that a claims file names: their runs are made like those of cases, and their rows are
+//! judged.
+
+use std::ops::ControlFlow;
+
+use super::catalogue::Entry;
+use super::data::Measured;
+use super::file::CampaignUse;
+use super::scope::{Failure, Scope, Task};
+use crate::sample::Sample;
+use crate::scenario::Overrides;
+use crate::sweep::campaign::{Campaign, Label};
+use crate::sweep::plan::{self, Plan, PlanError};
+use crate::sweep::report;
+use crate::sweep::row::Row;
+use crate::sweep::store::{Columns, Identity};
+use crate::table::Table;
+
+/// Runs the campaigns of an experiment and adds what was measured: a value for each number of each
+/// run, all rows as a table, and the tables of the campaign's report. Returns how the names of the
+/// values begin.
+pub(super) fn run_all(
+    scope: &Scope<'_>,
+    entry: &Entry,
+    measured: &mut Measured,
+) -> Result<Vec<String>, Failure> {
+    let mut prefixes = Vec::new();
+    let mut rows = Vec::new();
+    let mut campaign = None;
+    let wanted = scope.experiment().campaigns.iter();
+    for named in wanted.filter(|it| it.scale.or(scope.scale()) == scope.scale()) {
+        let plan = plan(scope, entry.campaign(named)?)?;
+        for first in (0..plan.len()).step_by(RUNS_AT_ONCE) {
+            let some = first..plan.len().min(first + RUNS_AT_ONCE);
+            let tasks = Vec::from_iter(some.map(|index| plan.task(index)));
+            let samples =
+                scope.sample(tasks.iter().map(|it| task(&plan.campaign, it)).collect())?;
+            for (task, sample) in tasks.into_iter().zip(samples) {
+                let prefix = prefix(&named.name, &plan.campaign, &task.labels);
+                collect(measured, &prefix, named, &plan.campaign, &task.labels, &sample);
+                rows.push((Identity::of(&task), row(&plan.campaign, &task, &sample)));
+                prefixes.push(prefix);
+            }
+            prefixes.sort();
+            prefixes.dedup();
+        }
+        campaign.get_or_insert(plan.campaign);
+    }
+    if let Some(campaign) = campaign {
+        let tables = tables(&campaign, &rows).map_err(|wrong| scope.wrong(wrong))?;
+        measured.tables.extend(tables);
+    }
+    Ok(prefixes)
+}
+
+fn plan(scope: &Scope<'_>, campaign: Campaign) -> Result<Plan, Failure> {
+    let watch = |_: usize, _: usize| match scope.look() {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    };
+    Plan::new(campaign, None, &watch).map_err(|error| match error {
+        PlanError::Interrupted => Failure::Interrupted,
+        other => scope.wrong(other),
+    })
+}
+
+/// A run of a campaign as an experiment makes it.
+fn task(campaign: &Campaign, task: &plan::Task) -> Task {
+    let labels = Vec::from_iter(task.labels.iter().map(Label::to_string));
+    let name = format!("{}: {}", campaign.name, labels.join(", "));
+    Task::new(name, &task.text, Overrides::default()).measuring(&campaign.keep)
+}
+
+/// `k{k}/{scheme}` with the values of a task.
+fn prefix(template: &str, campaign: &Campaign, labels: &[Label]) -> String {
+    let axes = campaign.axes.iter().zip(labels);
+    axes.fold(template.to_string(), |name, (axis, label)| {
+        name.replace(&format!("{{{}}}", axis.name), &label.to_string())
+    })
+}
+
+/// Adds what a run is and what was measured in it.
+fn collect(
+    measured: &mut Measured,
+    prefix: &str,
+    named: &CampaignUse,
+    campaign: &Campaign,
+    labels: &[Label],
+    sample: &Sample,
+) {
+    let values = &mut measured.values;
+    for (axis, label) in campaign.axes.iter().zip(labels) {
+        let is_named = named.name.contains(&format!("{{{}}}", axis.name));
+        if let (Label::Number(number), false) = (label, is_named) {
+            values.push(format!("{prefix}/{}", axis.name), *number);
+        }
+    }
+    for name in &campaign.keep {
+        values.push_if(format!("{prefix}/{name}"), sample.metric(name));
+    }
+    // What `per_run` has added.
+    for (name, value) in sample.metrics.iter().filter(|(name, _)| !campaign.keep.contains(name)) {
+        values.push(format!("{prefix}/{name}"), *value);
+    }
+}
+
+fn row(campaign: &Campaign, task: &plan::Task, sample: &Sample) -> Row {
+    Row {
+        task: task.name,
+        ended: String::new(),
+        error: None,
+        numbers: campaign.keep.iter().map(|name| sample.metric(name)).collect(),
+    }
+}
+
+/// All rows, and what the report of the campaign shows of them.
+fn tables(campaign: &Campaign, rows: &[(Identity, Row)]) -> Result<Vec<Table>, String> {
+    let columns = Columns::of(campaign, &campaign.folder).map_err(|wrong| wrong.to_string())?;
+    let results = Table::new("results", columns.cells(rows));
+    let parts = report::parts(campaign, &results)?;
+    let shown = parts.into_iter().filter(|part| !part.shown.rows.is_empty());
+    let shown = Vec::from_iter(shown.map(|part| part.data));
+    Ok([vec![results], shown].concat())
+}
+
+/// So many runs are in memory at once; of the others only their rows are.
+const RUNS_AT_ONCE: usize = 1_000;
