@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pauseless_lab::draw::figure::Drawn;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::claim::Verdict;
 use pauseless_lab::repro::scope::{Failure, Session};
-use pauseless_lab::repro::store::Store;
 use pauseless_lab::repro::{Reproduced, Scale, reproduce};
+use pauseless_lab::sweep::store::Samples;
 use pauseless_lab::table::Cells;
 
 /// Two hosts send to a third through one switch.
@@ -152,8 +152,8 @@ impl Papers {
         catalogue::find(&all, "own-star").unwrap_or_else(|it| panic!("{it}"))
     }
 
-    fn store(&self) -> Store {
-        Store::open(&self.0.join("runs")).expect("a place on disk")
+    fn store(&self) -> Samples {
+        Samples::open(&self.0.join("runs")).expect("a place on disk")
     }
 }
 
@@ -264,18 +264,14 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
     };
     let broken = reproduce(entry.clone(), &session());
     assert!(matches!(broken, Err(Failure::Interrupted)));
-    let kept = count(&papers.0.join("runs"));
+    let kept = papers.store().len();
     assert!((1..6).contains(&kept), "{kept} runs were finished");
     limit.store(usize::MAX, Ordering::Relaxed);
     let resumed = reproduce(entry, &session()).unwrap_or_else(|it| panic!("{it}"));
     let all = |done: &Reproduced| format!("{:?}", done.measured.values);
     assert!(all(&resumed) == all(&whole), "to the last digit");
     assert_eq!(resumed.measured.figures, whole.measured.figures);
-    assert_eq!(count(&papers.0.join("runs")), 6);
-}
-
-fn count(folder: &Path) -> usize {
-    fs::read_dir(folder).expect("a folder").count()
+    assert_eq!(papers.store().len(), 6);
 }
 
 #[test]

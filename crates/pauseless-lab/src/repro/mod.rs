@@ -18,7 +18,6 @@ pub mod json;
 pub mod page;
 pub mod report;
 pub mod scope;
-pub mod store;
 pub mod text;
 pub mod write;
 

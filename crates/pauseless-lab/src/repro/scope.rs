@@ -1,8 +1,6 @@
 //! What an experiment may do: make runs, on all cores, each only once.
 
-use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +8,6 @@ use rayon::prelude::*;
 use toml::{Table, Value};
 
 use super::file::Experiment;
-use super::store::Store;
 use super::{Scale, group};
 use crate::declare::Written;
 use crate::report::{json, scene};
@@ -19,6 +16,7 @@ use crate::run::Run;
 use crate::sample::{self, Asked, Sample, curve};
 use crate::scenario::patch;
 use crate::scenario::{Overrides, Problems, Scenario};
+use crate::sweep::store::{self, Samples};
 
 /// Why an experiment was not carried out.
 #[derive(Debug, thiserror::Error)]
@@ -30,8 +28,8 @@ pub enum Failure {
     #[error("{0}")]
     Claims(String),
     /// Finished runs cannot be kept.
-    #[error("cannot keep runs in {0}: {1}")]
-    Store(PathBuf, io::Error),
+    #[error("{0}")]
+    Store(#[from] store::Failure),
     /// Somebody pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -42,7 +40,7 @@ pub struct Session<'a> {
     /// At which scale.
     pub scale: Scale,
     /// Where finished runs are kept, if they are.
-    pub store: Option<Store>,
+    pub store: Option<Samples>,
     /// Whether to keep the JSON document of each run.
     pub keeps_documents: bool,
     /// Whether to keep whole runs of small networks for the page.
@@ -178,7 +176,7 @@ impl<'a> Scope<'a> {
     fn one(&self, index: usize, task: &Task) -> Result<Sample, Failure> {
         self.look()?;
         let store = self.session.store.as_ref();
-        let key = store.map(|store| (store, store.key(&self.depends_on(task))));
+        let key = store.map(|store| (store, store.name(&self.depends_on(task))));
         // What is not kept cannot be had from a kept sample.
         let is_enough =
             |sample: &Sample| !self.session.keeps_documents || sample.document.is_some();
@@ -189,8 +187,7 @@ impl<'a> Scope<'a> {
         }
         let mut sample = self.run(index, task)?;
         if let Some((store, key)) = key {
-            let put = store.put(&key, &sample);
-            put.map_err(|error| Failure::Store(store.folder().to_path_buf(), error))?;
+            store.put(key, &sample)?;
         }
         self.keep_document(index, sample.document.take());
         Ok(sample)

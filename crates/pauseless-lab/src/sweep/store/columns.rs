@@ -11,7 +11,7 @@ use crate::table::{Cells, Column};
 
 /// The columns of a campaign's results. In files they stand in this order: `task`, `scenario`,
 /// `version`, `seed`, the axes, the numbers, `ended`, `error`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
     /// The axes: which of the campaign's, under which name.
     pub(super) axes: Vec<AxisColumn>,

@@ -134,7 +134,9 @@ impl Contents {
     /// Puts the rows into parts; how many of them were not there before.
     pub fn write(&self, unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
         let mut new = 0;
-        for alike in self.records.chunk_by(Record::is_like) {
+        let mut records = Vec::from_iter(&self.records);
+        records.sort_by_cached_key(|record| record.shape());
+        for alike in records.chunk_by(|one, other| one.shape() == other.shape()) {
             new += part::write(alike, unfinished, parts)?;
         }
         Ok(new)

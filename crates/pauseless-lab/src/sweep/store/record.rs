@@ -35,7 +35,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    fn of(number: f64) -> Value {
+    pub fn of(number: f64) -> Value {
         if number.is_finite() { Value::Number(number) } else { Value::Text(number.to_string()) }
     }
 
@@ -72,6 +72,20 @@ impl Record {
         }
     }
 
+    /// What came of a run that is known by its name alone, without its numbers.
+    pub fn of(task: Name) -> Record {
+        Record {
+            task: task.to_string(),
+            scenario: String::new(),
+            version: crate::VERSION.to_string(),
+            seed: 0,
+            axes: Vec::new(),
+            numbers: Vec::new(),
+            ended: String::new(),
+            error: None,
+        }
+    }
+
     /// As a line with its end.
     pub fn line(&self) -> String {
         let row = serde_json::to_string(self).expect("plain data");
@@ -103,29 +117,24 @@ impl Record {
         })
     }
 
-    /// Whether the other one has the same columns, so that both can stand in one file.
-    pub fn is_like(&self, other: &Record) -> bool {
-        let kind =
-            |(name, value): &(String, Value)| (name.clone(), matches!(value, Value::Number(_)));
-        let axes = |record: &Record| record.axes.iter().map(kind).collect::<Vec<_>>();
-        let names = |record: &Record| {
-            let names = record.numbers.iter().map(|(name, _)| name.clone());
-            names.collect::<Vec<_>>()
-        };
-        axes(self) == axes(other) && names(self) == names(other)
+    /// Its columns: records with the same ones can stand in one file.
+    pub fn shape(&self) -> Vec<(String, bool)> {
+        let axes = self.axes.iter();
+        let axes = axes.map(|(name, value)| (name.clone(), matches!(value, Value::Number(_))));
+        axes.chain(self.numbers.iter().map(|(name, _)| (name.clone(), true))).collect()
     }
 }
 
 /// Records that are all like the first of them, as the columns of a file.
-pub(super) fn columns(records: &[Record]) -> Vec<Column> {
+pub(super) fn columns(records: &[&Record]) -> Vec<Column> {
     let texts = |of: fn(&Record) -> &String| {
         Cells::Texts(records.iter().map(|record| of(record).clone()).collect())
     };
     let mut columns = vec![
-        column(TASK, texts(|record| &record.task)),
-        column(SCENARIO, texts(|record| &record.scenario)),
-        column(VERSION, texts(|record| &record.version)),
-        column(SEED, Cells::Counts(records.iter().map(|it| it.seed).collect())),
+        Column::new(TASK, texts(|record| &record.task)),
+        Column::new(SCENARIO, texts(|record| &record.scenario)),
+        Column::new(VERSION, texts(|record| &record.version)),
+        Column::new(SEED, Cells::Counts(records.iter().map(|it| it.seed).collect())),
     ];
     let first = records.first().expect("at least one");
     for (place, (name, value)) in first.axes.iter().enumerate() {
@@ -134,17 +143,17 @@ pub(super) fn columns(records: &[Record]) -> Vec<Column> {
             Value::Number(_) => Cells::Numbers(values.map(Value::number).collect()),
             Value::Text(_) => Cells::Texts(values.map(word).collect()),
         };
-        columns.push(column(name, cells));
+        columns.push(Column::new(name, cells));
     }
     for (place, (name, _)) in first.numbers.iter().enumerate() {
         let values = records.iter();
         let values = values.map(|record| record.numbers[place].1.as_ref());
         let cells = values.map(|value| value.and_then(Value::number));
-        columns.push(column(name, Cells::Numbers(cells.collect())));
+        columns.push(Column::new(name, Cells::Numbers(cells.collect())));
     }
-    columns.push(column(ENDED, texts(|record| &record.ended)));
+    columns.push(Column::new(ENDED, texts(|record| &record.ended)));
     let errors = records.iter().map(|record| record.error.clone());
-    columns.push(column(ERROR, Cells::Notes(errors.collect())));
+    columns.push(Column::new(ERROR, Cells::Notes(errors.collect())));
     columns
 }
 
@@ -153,10 +162,6 @@ fn word(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::Text(text) => text.clone(),
     }
-}
-
-pub(super) fn column(name: &str, cells: Cells) -> Column {
-    Column { name: name.to_string(), cells }
 }
 
 fn checksum(text: &str) -> String {

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use super::failure::Failure;
 use super::{CHECKSUM, RESULTS};
 use crate::sweep::campaign::Campaign;
+use crate::table::Table;
 use crate::table::read::{Book, ReadError};
-use crate::table::{Cells, Column, Table};
 
 /// The merged results of a campaign.
 pub struct Results {
@@ -94,7 +94,7 @@ impl Results {
         for group in 0..self.groups() {
             let more = self.group(group, columns)?;
             for (column, more) in all.iter_mut().zip(more.columns) {
-                extend(column, more);
+                column.cells.extend(more.cells);
             }
         }
         Ok(Table::new(NAME.to_string(), all))
@@ -111,18 +111,6 @@ pub(super) fn refuse_other(path: &Path, campaign: &str) -> Result<(), Failure> {
             Err(Failure::new(path, message, help))
         }
         _ => Ok(()),
-    }
-}
-
-/// Puts more cells behind those of a column of the same kind.
-pub(super) fn extend(column: &mut Column, more: Column) {
-    match (&mut column.cells, more.cells) {
-        (Cells::Numbers(all), Cells::Numbers(more)) => all.extend(more),
-        (Cells::Texts(all), Cells::Texts(more)) => all.extend(more),
-        (Cells::Notes(all), Cells::Notes(more)) => all.extend(more),
-        (Cells::Counts(all), Cells::Counts(more)) => all.extend(more),
-        (Cells::Wholes(all), Cells::Wholes(more)) => all.extend(more),
-        _ => unreachable!("all groups of a file have the same columns"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keeps what a process finishes.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::disk;
 use super::failure::Failure;
 use super::journal::{Journal, host};
 use super::record::Record;
-use super::{FLOWS, JOURNAL, PARTS, SERIES};
+use super::{FLOWS, JOURNAL, PART_ROWS, PARTS, SERIES};
 use crate::sweep::plan::Task;
 use crate::sweep::row::Row;
 use crate::table::{Table, parquet};
@@ -42,14 +42,27 @@ pub(super) struct State {
 }
 
 impl Writer {
+    /// Begins to keep rows in a folder. The first journal is made at once, so that it is known before
+    /// the first run whether anything can be kept.
+    pub(super) fn new(folder: &Path, columns: Columns) -> Result<Writer, Failure> {
+        let journal = Journal::create(&folder.join(JOURNAL))?;
+        let state = Mutex::new(State { journal: Some(journal), synced: Instant::now() });
+        Ok(Writer { folder: folder.to_path_buf(), columns, part_rows: PART_ROWS, state })
+    }
+
     /// Keeps a finished run. When this returns, a process that is killed does not lose it; a
     /// machine that loses its power loses about a second.
     pub fn append(&self, task: &Task, row: &Row, tables: Tables<'_>) -> Result<(), Failure> {
-        let line = Record::new(&self.columns, task, row).line();
+        self.keep(&Record::new(&self.columns, task, row), tables)
+    }
+
+    /// The same for any record.
+    pub(super) fn keep(&self, record: &Record, tables: Tables<'_>) -> Result<(), Failure> {
+        let line = record.line();
         // They are there before the row, so that no row lacks its tables.
         for (folder, table) in [(SERIES, tables.curves), (FLOWS, tables.flows)] {
             if let Some(table) = table {
-                self.put_table(task, folder, table)?;
+                self.put_table(record, folder, table)?;
             }
         }
         let (full, unsynced) = {
@@ -88,27 +101,30 @@ impl Writer {
         Ok(())
     }
 
-    fn put_table(&self, task: &Task, folder: &str, table: &Table) -> Result<(), Failure> {
+    fn put_table(&self, record: &Record, folder: &str, table: &Table) -> Result<(), Failure> {
         let folder = self.folder.join(folder);
         fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
         let notes = [
-            ("version", crate::VERSION),
-            ("scenario", &task.scenario.to_string()),
-            ("seed", &task.seed.to_string()),
+            ("version", record.version.as_str()),
+            ("scenario", &record.scenario),
+            ("seed", &record.seed.to_string()),
         ];
-        // Two threads may make the same run, and two machines may have a process of this number.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let process = format!("{}.{}", host(), std::process::id());
-        let unfinished = folder.join(format!("{}.{process}.{count}.new", task.name));
-        let target = folder.join(format!("{}.parquet", task.name));
-        disk::put(&unfinished, &target, &parquet(table, &notes))
+        let target = folder.join(format!("{}.parquet", record.task));
+        disk::put(&unfinished(&folder, &record.task), &target, &parquet(table, &notes))
     }
+}
+
+/// Where a file of a task is written before it gets its name. Two threads may make the same run, and
+/// two machines may have a process of this number.
+pub(super) fn unfinished(folder: &Path, task: &str) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    folder.join(format!("{task}.{}.{}.{count}.new", host(), std::process::id()))
 }
 
 impl State {
     /// Adds a line; how many there are then.
-    fn append(&mut self, folder: &std::path::Path, line: &str) -> Result<usize, Failure> {
+    fn append(&mut self, folder: &Path, line: &str) -> Result<usize, Failure> {
         let mut journal = match self.journal.take() {
             Some(journal) => journal,
             None => Journal::create(folder)?,
