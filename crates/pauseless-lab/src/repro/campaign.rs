@@ -73,8 +73,7 @@ fn task(campaign: &Campaign, task: &plan::Task) -> Task {
 
 /// `k{k}/{scheme}` with the values of a task.
 fn prefix(template: &str, campaign: &Campaign, labels: &[Label]) -> String {
-    let axes = campaign.axes.iter().zip(labels);
-    axes.fold(template.to_string(), |name, (axis, label)| {
+    campaign.axes.iter().zip(labels).fold(template.to_string(), |name, (axis, label)| {
         name.replace(&format!("{{{}}}", axis.name), &label.to_string())
     })
 }

@@ -121,8 +121,7 @@ pub fn read(folder: &Path) -> Result<Vec<Entry>, Problems> {
 /// What lies in a folder, in the order of names.
 fn listed(folder: &Path) -> Result<Vec<std::path::PathBuf>, Problems> {
     let entries = fs::read_dir(folder).and_then(|entries| {
-        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-        paths.collect::<Result<Vec<_>, _>>()
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
     });
     let mut paths = entries.map_err(|error| unreadable(folder, &error))?;
     paths.sort();
@@ -135,14 +134,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problems {
 }
 
 fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The experiment of that name on the command line; else what to say.
 pub fn find(entries: &[Entry], name: &str) -> Result<Entry, String> {
-    let found = entries.iter().find(|it| it.name() == name).cloned();
-    found.ok_or_else(|| {
+    entries.iter().find(|it| it.name() == name).cloned().ok_or_else(|| {
         let names: Vec<String> = entries.iter().map(Entry::name).collect();
         let near = did_you_mean(name, names.iter().map(String::as_str));
         let near = match near.as_str() {
@@ -217,8 +214,7 @@ mod tests {
         for entry in embedded() {
             let experiment = entry.experiment().unwrap_or_else(|wrong| panic!("{wrong}"));
             let name = entry.name();
-            let scenario = entry.scenario(&experiment);
-            scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+            entry.scenario(&experiment).unwrap_or_else(|wrong| panic!("{wrong}"));
             let claims = &experiment.claims;
             assert!(claims.iter().any(|it| it.is_numeric()), "{name}: no number");
             assert!(!claims.iter().all(|it| it.is_numeric()), "{name}: only numbers");

@@ -124,14 +124,12 @@ impl Claim {
         let is_known = |name: &str| {
             let name = name.trim();
             let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
-            let metric = prefixes.iter().find_map(|prefix| {
-                let rest = name.strip_prefix(prefix.as_str())?;
-                rest.strip_prefix('/')
-            });
+            let metric = prefixes
+                .iter()
+                .find_map(|prefix| name.strip_prefix(prefix.as_str())?.strip_prefix('/'));
             values.get(name).is_some() || metric.is_some_and(is_metric)
         };
-        let names = self.names().iter();
-        let names = names.flat_map(|name| name.value.split(" : "));
+        let names = self.names().iter().flat_map(|name| name.value.split(" : "));
         let mut names = names.flat_map(|name| {
             if name.contains("{d}") {
                 Discipline::ALL.map(|it| name.replace("{d}", it.name())).to_vec()
@@ -483,8 +481,7 @@ mod tests {
             let file = format!(
                 "title = \"t\"\ncites = \"c\"\nseconds = {{ quick = 1, full = 1 }}\n[[claim]]\ntext = \"t\"\n{text}"
             );
-            let wrong = Experiment::parse("f.claims.toml", &file).expect_err(text);
-            wrong.to_string()
+            Experiment::parse("f.claims.toml", &file).expect_err(text).to_string()
         };
         for (text, message) in [
             ("paper = 1\nvalue = \"a\"\nmet = true", "no criterion"),

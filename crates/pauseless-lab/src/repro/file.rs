@@ -456,26 +456,23 @@ impl Experiment {
     fn values(&self) -> impl Iterator<Item = (&str, &Place)> {
         let claims = self.claims.iter().flat_map(|claim| claim.names());
         let claims = claims.map(|name| (name.value.as_str(), &name.place));
-        let bars = self.figures.iter().flat_map(|figure| figure.bars.iter());
-        let bars = bars.map(|bar| {
+        let bars = self.figures.iter().flat_map(|figure| figure.bars.iter()).map(|bar| {
             let place = bar.value.place.as_ref();
             (bar.value.as_str(), place.unwrap_or(&bar.place))
         });
         claims.chain(bars).flat_map(|(names, place)| {
-            let names = names.split(" : ").map(str::trim);
-            names.map(move |name| (name, place))
+            names.split(" : ").map(str::trim).map(move |name| (name, place))
         })
     }
 
     /// The metric of a value, if it is that of a case: `rate.min`.
     fn metric<'n>(&self, name: &'n str) -> Option<&'n str> {
         let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
-        let rest = self.cases.iter().find_map(|case| {
-            let rest = name.strip_prefix(case.name.as_str())?;
-            rest.strip_prefix('/')
-        })?;
-        let disciplines = Discipline::ALL.map(Discipline::name).into_iter();
-        let mut places = disciplines.chain(["{d}"]);
+        let rest = self
+            .cases
+            .iter()
+            .find_map(|case| name.strip_prefix(case.name.as_str())?.strip_prefix('/'))?;
+        let mut places = Discipline::ALL.map(Discipline::name).into_iter().chain(["{d}"]);
         let behind = places.find_map(|place| rest.strip_prefix(place)?.strip_prefix('/'));
         Some(behind.unwrap_or(rest))
     }

@@ -139,8 +139,7 @@ fn prefix(case: &str, discipline: Option<Discipline>) -> String {
 }
 
 fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>, Failure> {
-    let over_time = experiment.figures.iter();
-    let over_time = over_time.filter(|figure| *figure.kind == FigureKind::Time);
+    let over_time = experiment.figures.iter().filter(|figure| *figure.kind == FigureKind::Time);
     let text = if experiment.cases.is_empty() {
         return Ok(Vec::new());
     } else {
@@ -150,8 +149,7 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
     let mut outcomes = Vec::new();
     for (index, case) in experiment.cases.iter().enumerate() {
         let text = scope.patch(&text, &case.set)?;
-        let wanted = over_time.clone();
-        let wanted = wanted.filter(|it| it.is_about(&case.name));
+        let wanted = over_time.clone().filter(|it| it.is_about(&case.name));
         let curves = wanted.flat_map(|it| it.series.iter());
         let mut curves = Vec::from_iter(curves.map(|it| it.value.clone()));
         curves.sort();

@@ -163,8 +163,7 @@ impl<'a> Scope<'a> {
     /// before are not made again.
     pub fn sample(&self, tasks: Vec<Task>) -> Result<Vec<Sample>, Failure> {
         let first = self.total.fetch_add(tasks.len(), Ordering::Relaxed);
-        let tasks = tasks.into_par_iter().enumerate();
-        let samples = tasks.map(|(index, task)| {
+        let samples = tasks.into_par_iter().enumerate().map(|(index, task)| {
             let sample = self.one(first + index, &task)?;
             self.done.fetch_add(1, Ordering::Relaxed);
             self.look()?;

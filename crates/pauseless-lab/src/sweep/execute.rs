@@ -189,11 +189,9 @@ impl<E> Work<'_, E> {
 
     /// A run that panics is a fault of the program. It must not cost the others.
     fn make(&self, task: &Task) -> Option<Done> {
-        let made = catch_unwind(AssertUnwindSafe(|| self.run(task)));
-        made.unwrap_or_else(|panic| {
+        catch_unwind(AssertUnwindSafe(|| self.run(task))).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or(panic.downcast_ref::<&str>().copied());
-            let text = text.unwrap_or("no message");
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
             Some(self.failed(task, format!("the program panicked: {text}")))
         })
     }

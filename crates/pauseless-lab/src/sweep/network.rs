@@ -65,8 +65,7 @@ impl Campaign {
             Some(section) => SECTIONS.contains(&section),
             None => false,
         };
-        let axes = self.axes.iter().enumerate();
-        let axes = axes.filter(|(_, axis)| {
+        let axes = self.axes.iter().enumerate().filter(|(_, axis)| {
             let mut set = axis.points.iter().flat_map(|point| &point.set);
             set.any(|(path, _)| decides(path))
         });

@@ -132,8 +132,7 @@ impl Plan {
         let axes = &self.campaign.axes;
         let points = self.points(index);
         let labels = axes.iter().zip(&points);
-        let labels = labels.map(|(axis, point)| axis.points[*point].label.clone());
-        let labels = labels.collect();
+        let labels = labels.map(|(axis, point)| axis.points[*point].label.clone()).collect();
         let Written { text, seed } = self.texts.scenario(&self.campaign, &points);
         let scenario = Name::of(&[&text]);
         Task {
@@ -181,8 +180,7 @@ pub(super) fn places<A: Borrow<Axis>>(axes: &[A], mut place: u64) -> Vec<usize> 
 
 /// How many combinations of values axes have, or more than can be counted.
 pub(super) fn combinations<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u64 {
-    let counts = axes.into_iter().map(|axis| axis.points.len() as u64);
-    counts.fold(1, u64::saturating_mul)
+    axes.into_iter().map(|axis| axis.points.len() as u64).fold(1, u64::saturating_mul)
 }
 
 #[cfg(test)]

@@ -115,8 +115,7 @@ fn count(key: String, answers: &[Answer]) -> Screened {
 
 /// What the answer depends on.
 fn key(campaign: &Campaign, decisive: &[usize]) -> String {
-    let sections = campaign.base.iter();
-    let sections = sections.filter(|(key, _)| SECTIONS.contains(&key.as_str()));
+    let sections = campaign.base.iter().filter(|(key, _)| SECTIONS.contains(&key.as_str()));
     let sections = sections.map(|(key, value)| (key.clone(), value.clone()));
     let base = Table::from_iter(sections).to_string();
     let axes: Vec<&Axis> = decisive.iter().map(|axis| &campaign.axes[*axis]).collect();

@@ -49,8 +49,7 @@ impl Texts {
                 changed.entry(root(path)).or_default().insert(number);
             }
         }
-        let fixed = sections(base).filter(|(key, _)| !changed.contains_key(key.as_str()));
-        let fixed = fixed.collect();
+        let fixed = sections(base).filter(|(key, _)| !changed.contains_key(key.as_str())).collect();
         let varied = changed.iter().map(|(section, axes)| Varied {
             section: section.to_string(),
             axes: axes.iter().copied().collect(),
@@ -71,8 +70,7 @@ impl Texts {
         let mut all = Vec::from_iter(varied.iter().flat_map(|it| it.iter()).chain(&self.fixed));
         // Plain values come before all sections, or they would be part of one.
         all.sort_unstable_by_key(|(key, text)| (text.starts_with('['), key));
-        let texts = all.into_iter().map(|(_, text)| text.as_str());
-        let text = texts.collect();
+        let text = all.into_iter().map(|(_, text)| text.as_str()).collect();
         let axes = campaign.axes.iter().zip(points).rev();
         let mut set = axes.flat_map(|(axis, point)| axis.points[*point].set.iter().rev());
         let seed = set.find_map(|(path, value)| (path == "seed").then(|| value.as_integer()));

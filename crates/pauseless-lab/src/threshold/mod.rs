@@ -117,8 +117,7 @@ impl Question {
         let precision = self.checked()?;
         let range = (self.low.base, self.high.base);
         let grid = self.scale.grid(range, precision, self.grid_depth);
-        let steps = self.scale.steps(range, precision);
-        let steps = steps.saturating_sub(self.grid_depth as usize);
+        let steps = self.scale.steps(range, precision).saturating_sub(self.grid_depth as usize);
         let bench = Bench {
             question: self,
             done: AtomicUsize::new(0),
@@ -130,8 +129,7 @@ impl Question {
         let pairs = Vec::from_iter(
             seeds.clone().flat_map(|seed| grid.iter().map(move |value| (seed, *value))),
         );
-        let found = pairs.par_iter();
-        let found = found.map(|(seed, value)| bench.holds(*value, *seed));
+        let found = pairs.par_iter().map(|(seed, value)| bench.holds(*value, *seed));
         let found: Vec<_> = found.collect();
         let found: Vec<Option<bool>> = found.into_iter().collect::<Result<_, _>>()?;
         let rows = Vec::from_iter(found.chunks(grid.len()));
@@ -185,8 +183,7 @@ impl Question {
         for value in [low, high] {
             let refusal = |problems| Refusal::Scenario { value, problems };
             let scenario = self.knob.scenario(value, &overrides).map_err(refusal)?;
-            let wrong = self.property.check(&scenario.config);
-            wrong.map_err(Refusal::Question)?;
+            self.property.check(&scenario.config).map_err(Refusal::Question)?;
         }
         let precision =
             self.precision.unwrap_or_else(|| self.scale.default_precision((low.base, high.base)));

@@ -74,8 +74,7 @@ fn round(value: u64) -> u64 {
     while value / 10 >= power {
         power *= 10;
     }
-    let fitting = [5, 2].into_iter().find(|factor| factor * power <= value);
-    fitting.unwrap_or(1) * power
+    [5, 2].into_iter().find(|factor| factor * power <= value).unwrap_or(1) * power
 }
 
 #[cfg(test)]

@@ -204,8 +204,7 @@ impl Range {
     /// So many values, each by `step` above the one before.
     fn steps(&self, from: Amount, step: Amount, count: u64) -> Result<Vec<Amount>, Problem> {
         let from = from.like(step);
-        let last = step.base.checked_mul(count - 1);
-        let last = last.and_then(|way| way.checked_add(from.base));
+        let last = step.base.checked_mul(count - 1).and_then(|way| way.checked_add(from.base));
         let fits = last.is_some_and(|last| last <= i64::MAX as u64);
         if from.unit != step.unit || !fits || (step.base == 0 && count > 1) {
             let message = format!("{} is no step from {}", step.exact(), from.exact());

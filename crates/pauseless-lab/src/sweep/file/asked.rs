@@ -41,8 +41,7 @@ impl Asked {
     /// What the runs of `scenario` do not have of it.
     pub(super) fn lack(&self, scenario: &Scenario) -> Lack {
         let config = &scenario.config;
-        let numbers = self.keep.iter().enumerate();
-        let numbers = numbers.filter_map(|(place, name)| {
+        let numbers = self.keep.iter().enumerate().filter_map(|(place, name)| {
             let number = Reference::parse(&name.value).ok()?;
             Some((place, number.check(config).err()?))
         });

@@ -165,9 +165,7 @@ impl Draft {
     pub(super) fn finish(self) -> (Axis, Places) {
         let keys = if self.keys.is_empty() { vec![self.name.clone()] } else { self.keys.clone() };
         let set = |value: &Value| {
-            let keys = self.keys.iter();
-            let set = keys.map(|key| (key.value.clone(), value.clone()));
-            set.collect()
+            self.keys.iter().map(|key| (key.value.clone(), value.clone())).collect()
         };
         let (unit, points, places) = match self.values {
             Values::Cases(cases) => {
@@ -226,8 +224,7 @@ impl ValueKeys {
             self.cases.is_written,
         ];
         let keys = ValueKeys::keys().into_iter().zip(is_written);
-        let written = keys.filter(|(_, is_written)| *is_written);
-        written.map(|(key, _)| key.name).collect()
+        keys.filter(|(_, is_written)| *is_written).map(|(key, _)| key.name).collect()
     }
 }
 
@@ -253,10 +250,8 @@ impl Values {
         if let Some(cases) = &written.cases.given {
             return read_cases(cases, sink).map(Values::Cases);
         }
-        let range = written.range.given.as_ref();
-        let range = range.map(|it| (it.value.values(sink), &it.place));
-        let seeds = written.seeds.given.as_ref();
-        let seeds = seeds.map(|it| (Some(it.value.values()), &it.place));
+        let range = written.range.given.as_ref().map(|it| (it.value.values(sink), &it.place));
+        let seeds = written.seeds.given.as_ref().map(|it| (Some(it.value.values()), &it.place));
         let random = written.random.given.as_ref();
         let random = random.map(|it| (it.value.values(name, sink), &it.place));
         let (value, place) = range.or(seeds).or(random)?;
@@ -267,10 +262,7 @@ impl Values {
     /// All values, and their places or the one of all.
     fn flat(self) -> (Vec<Value>, Vec<Place>) {
         match self {
-            Values::Listed(list) => {
-                let pairs = list.into_iter().map(|at| (at.value.0, at.place));
-                pairs.unzip()
-            }
+            Values::Listed(list) => list.into_iter().map(|at| (at.value.0, at.place)).unzip(),
             Values::Counted(list) => (list.value, vec![list.place]),
             Values::Cases(_) => (Vec::new(), Vec::new()),
         }

@@ -146,14 +146,14 @@ impl Trial<'_> {
     fn culprit(&self, problem: &Problem) -> Option<usize> {
         let campaign = &self.written.campaign;
         let key = without_places(&problem.key);
-        let axes = campaign.axes.iter().zip(&self.first).enumerate();
-        let about = axes.filter(|(_, (axis, point))| {
-            let mut set = axis.points[**point].set.iter();
-            set.any(|(path, _)| {
-                let path = without_elements(&campaign.base, path);
-                is_within(&key, &path) || (!key.is_empty() && is_within(&path, &key))
-            })
-        });
+        let about =
+            campaign.axes.iter().zip(&self.first).enumerate().filter(|(_, (axis, point))| {
+                let mut set = axis.points[**point].set.iter();
+                set.any(|(path, _)| {
+                    let path = without_elements(&campaign.base, path);
+                    is_within(&key, &path) || (!key.is_empty() && is_within(&path, &key))
+                })
+            });
         about.map(|(number, _)| number).next_back()
     }
 
@@ -189,8 +189,7 @@ impl Trial<'_> {
             key => format!("{key}: "),
         };
         let message = format!("with the first value of each axis, {key}{}", problem.message);
-        let shown = source.place.problem(message);
-        let shown = shown.expected(problem.expected.clone());
+        let shown = source.place.problem(message).expected(problem.expected.clone());
         self.sink.push(shown.help(problem.help.clone()));
         Ok(())
     }

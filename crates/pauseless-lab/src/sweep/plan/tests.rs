@@ -40,8 +40,7 @@ connected = true
 "#;
 
 fn campaign(text: &str) -> Campaign {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("trees.sweep.toml");
+    let path = tempfile::tempdir().expect("a folder").path().join("trees.sweep.toml");
     std::fs::write(&path, text).expect("a file");
     Campaign::read(&path, None).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
@@ -69,8 +68,7 @@ fn the_filter_lets_the_cyclic_networks_through() {
     assert_ne!(plan.task(0).labels[0], plan.task(plan.len() / 2).labels[0]);
     // Without the first question, the second one.
     let connected = campaign(&TREES.replace("cyclic = true\n", ""));
-    let plan = Plan::new(connected, None, &watch).expect("a plan");
-    let screened = plan.screened.expect("a filter");
+    let screened = Plan::new(connected, None, &watch).expect("a plan").screened.expect("a filter");
     expected.extend(trees.free);
     expected.sort_unstable();
     assert_eq!(screened.left, expected);

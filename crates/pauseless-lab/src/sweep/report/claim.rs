@@ -174,6 +174,5 @@ impl Judged {
 /// `select` with the values of `other` where both speak of an axis.
 fn instead(select: &[Condition], other: &[Condition]) -> Vec<Condition> {
     let is_kept = |it: &&Condition| !other.iter().any(|other| other.axis == it.axis);
-    let kept = select.iter().filter(is_kept).cloned();
-    kept.chain(other.iter().cloned()).collect()
+    select.iter().filter(is_kept).cloned().chain(other.iter().cloned()).collect()
 }

@@ -369,8 +369,7 @@ impl<'a> Names<'a> {
             return;
         }
         let write = |label: &Label| words::label(label, axis.unit);
-        let known = axis.points.iter().map(|point| write(&point.label));
-        let mut known: Vec<String> = known.collect();
+        let mut known: Vec<String> = axis.points.iter().map(|point| write(&point.label)).collect();
         // Sizes repeat values.
         let mut seen = BTreeSet::new();
         known.retain(|it| seen.insert(it.clone()));
@@ -399,8 +398,7 @@ impl<'a> Names<'a> {
             self.sink.push(problem.help(help));
             return None;
         }
-        let names = names.iter().map(|name| self.known_number(name));
-        let names: Option<Vec<String>> = names.collect();
+        let names: Option<Vec<String>> = names.iter().map(|name| self.known_number(name)).collect();
         names.filter(|names| !names.is_empty())
     }
 

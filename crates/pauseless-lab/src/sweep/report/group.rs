@@ -74,8 +74,7 @@ impl Layout {
             panels.last_mut().expect("one was made").1.push(*group);
         }
         let mut notes = Vec::new();
-        let curves = panels.iter().map(|(_, curves)| curves.len()).max();
-        let curves = curves.unwrap_or(0);
+        let curves = panels.iter().map(|(_, curves)| curves.len()).max().unwrap_or(0);
         if curves > CURVES_MAX {
             notes.push(format!("the first {CURVES_MAX} of {curves} curves are drawn"));
         }

@@ -121,8 +121,7 @@ impl Lines<'_> {
     }
 
     fn greatest(&self) -> f64 {
-        let places = self.spreads.keys().map(|group| self.x(*group).abs());
-        places.fold(0.0, f64::max)
+        self.spreads.keys().map(|group| self.x(*group).abs()).fold(0.0, f64::max)
     }
 
     /// Where a group stands across.

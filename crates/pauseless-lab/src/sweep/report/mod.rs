@@ -212,8 +212,7 @@ pub fn columns(campaign: &Campaign) -> Vec<String> {
 pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Report, Failure> {
     let rows = Rows::new(campaign, rows).map_err(Failure)?;
     let parts = parts_of(campaign, &rows).map_err(Failure)?;
-    let claims = campaign.claims.iter();
-    let claims = claims.map(|claim| claim::judge(claim, &rows, &context));
+    let claims = campaign.claims.iter().map(|claim| claim::judge(claim, &rows, &context));
     let claims: Result<Vec<Judged>, String> = claims.collect();
     let failed = failed(&rows).map_err(Failure)?;
     Ok(Report {
@@ -293,8 +292,7 @@ fn ended(rows: &Rows<'_>) -> Result<Vec<(String, usize)>, String> {
             *counts.entry(text).or_default() += 1;
         }
     }
-    let counts = counts.into_iter();
-    let counts = counts.map(|(text, count)| (text.to_string(), count));
+    let counts = counts.into_iter().map(|(text, count)| (text.to_string(), count));
     let mut counts: Vec<(String, usize)> = counts.collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Ok(counts)

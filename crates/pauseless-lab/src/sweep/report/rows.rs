@@ -202,22 +202,18 @@ impl Key {
 
     /// How many values the last column has; one without any column.
     pub(super) fn last_len(&self) -> u64 {
-        let last = self.columns.last();
-        last.map_or(1, |it| it.values.len() as u64)
+        self.columns.last().map_or(1, |it| it.values.len() as u64)
     }
 
     /// What stands above the columns of a table for people.
     pub(super) fn heads(&self) -> Vec<Head> {
-        let columns = self.columns.iter();
-        let heads = columns.map(|it| Head::left(&words::axis(&it.name, it.unit)));
-        heads.collect()
+        self.columns.iter().map(|it| Head::left(&words::axis(&it.name, it.unit))).collect()
     }
 
     /// The values of a combination in words.
     pub(super) fn words(&self, key: u64) -> Vec<String> {
         let places = self.places(key).into_iter().zip(&self.columns);
-        let words = places.map(|(place, it)| words::label(&it.values[place], it.unit));
-        words.collect()
+        places.map(|(place, it)| words::label(&it.values[place], it.unit)).collect()
     }
 
     /// The same, with the names of axes whose values do not speak for themselves.

@@ -66,8 +66,7 @@ pub(super) fn axis(name: &str, unit: &str) -> String {
 
 /// More than one of what an axis counts: `networks`. What ends like a plural is taken for one.
 pub(super) fn plural(noun: &str) -> String {
-    let is_hissing = ["ss", "x", "z", "ch", "sh"].iter();
-    let is_hissing = is_hissing.into_iter().any(|it| noun.ends_with(it));
+    let is_hissing = ["ss", "x", "z", "ch", "sh"].iter().into_iter().any(|it| noun.ends_with(it));
     match noun.strip_suffix('y') {
         Some(rest) if !rest.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{rest}ies"),
         _ if is_hissing => format!("{noun}es"),

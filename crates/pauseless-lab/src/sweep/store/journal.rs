@@ -40,8 +40,7 @@ impl Journal {
             // for one that was left behind.
             let unlocked = folder.join(format!("{name}.new"));
             let mut options = File::options();
-            let file = options.read(true).append(true).create_new(true);
-            let file = file.open(&unlocked)?;
+            let file = options.read(true).append(true).create_new(true).open(&unlocked)?;
             // Without locks others cannot tell whether we live, and leave it alone.
             let _ = file.try_lock();
             fs::rename(&unlocked, &path)?;
@@ -69,10 +68,8 @@ impl Journal {
 
     /// Adds a line. A process that is killed afterwards does not lose it.
     pub fn append(&mut self, line: &str) -> Result<(), Torn> {
-        let written = append(&mut &*self.file, self.length, line.as_bytes());
-        written.map_err(|(error, is_whole)| Torn {
-            failure: Failure::write(&self.path, &error),
-            is_whole,
+        append(&mut &*self.file, self.length, line.as_bytes()).map_err(|(error, is_whole)| {
+            Torn { failure: Failure::write(&self.path, &error), is_whole }
         })?;
         self.length += line.len() as u64;
         self.rows += 1;
@@ -190,8 +187,7 @@ fn append(tape: &mut impl Tape, length: u64, line: &[u8]) -> Result<(), (io::Err
 /// The name of this machine, as file names can have it.
 pub(in crate::sweep) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname");
-    let name = name.or_else(|_| std::env::var("HOSTNAME"));
-    let name = name.unwrap_or_else(|_| "host".to_string());
+    let name = name.or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "host".to_string());
     let letter = |letter: char| {
         if letter.is_ascii_alphanumeric() { letter } else { '-' }
     };

@@ -82,8 +82,7 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
             return Err(failure);
         }
     }
-    let finished = disk::finish(file, &unfinished, &target);
-    finished.map_err(|error| Failure::write(&target, &error))?;
+    disk::finish(file, &unfinished, &target).map_err(|error| Failure::write(&target, &error))?;
     let checksum = store.folder.join(CHECKSUM);
     let line = format!("{hash}  {RESULTS}\n");
     disk::put(&unfinished, &checksum, line.as_bytes())?;
@@ -141,11 +140,9 @@ fn write(
             return Err(Failure::Interrupted);
         }
         let group = start..total.min(start + GROUP);
-        let tasks = group.into_par_iter();
-        let tasks = tasks.map(|place| Identity::of(&merging.plan.task(place)));
+        let tasks = group.into_par_iter().map(|place| Identity::of(&merging.plan.task(place)));
         let tasks: Vec<Identity> = tasks.collect();
-        let found = tasks.iter();
-        let found = found.map(|task| merging.index.find(&task.name).copied());
+        let found = tasks.iter().map(|task| merging.index.find(&task.name).copied());
         let found: Vec<Option<Entry>> = found.collect();
         let rows = merging.index.fetch(&found, &columns.numbers)?;
         for (task, _) in tasks.iter().zip(&rows).filter(|(_, row)| row.is_none()) {
@@ -163,8 +160,7 @@ fn write(
         }
     }
     let Hashing { file, hasher } = sheet.finish().map_err(failed)?;
-    let hash = hasher.finalize();
-    let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok((file, hash))
 }
 
@@ -172,8 +168,7 @@ fn write(
 fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
     let campaign = &plan.campaign;
     let unit = |place: usize| campaign.axes[place].unit;
-    let axes = columns.axes.iter();
-    let axes = axes.map(|axis| (axis.name.as_str(), unit(axis.place)));
+    let axes = columns.axes.iter().map(|axis| (axis.name.as_str(), unit(axis.place)));
     let axes: Vec<(&str, &str)> = axes.collect();
     vec![
         ("version", crate::VERSION.to_string()),

@@ -146,8 +146,7 @@ pub(super) fn columns(records: &[&Record]) -> Vec<Column> {
         columns.push(Column::new(name, cells));
     }
     for (place, (name, _)) in first.numbers.iter().enumerate() {
-        let values = records.iter();
-        let values = values.map(|record| record.numbers[place].1.as_ref());
+        let values = records.iter().map(|record| record.numbers[place].1.as_ref());
         let cells = values.map(|value| value.and_then(Value::number));
         columns.push(Column::new(name, Cells::Numbers(cells.collect())));
     }
@@ -165,9 +164,7 @@ fn word(value: &Value) -> String {
 }
 
 fn checksum(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let hex = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
-    hex.collect()
+    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 const BEGIN: &str = "{\"check\":\"";
@@ -201,8 +198,7 @@ mod tests {
             numbers in prop::collection::vec(prop::option::of(prop::num::f64::ANY), 0..4),
             error in prop::option::of("(?s).{0,20}"),
         ) {
-            let record = record(numbers.clone(), error.clone());
-            let line = record.line();
+            let line = record(numbers.clone(), error.clone()).line();
             let text = line.strip_suffix('\n').unwrap();
             prop_assert!(!text.contains('\n'));
             let names: Vec<String> = (0..numbers.len()).map(|place| format!("n{place}")).collect();

@@ -29,8 +29,7 @@ impl Results {
         };
         let mut hasher = Hasher(Sha256::new());
         io::copy(&mut &file, &mut hasher).map_err(|error| Failure::read(&path, &error))?;
-        let hash = hasher.0.finalize();
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash: String = hasher.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let expected = fs::read_to_string(folder.join(CHECKSUM)).unwrap_or_default();
         if expected.split_whitespace().next() != Some(hash.as_str()) {
             let message = format!("is damaged: {CHECKSUM} beside it has another hash");
@@ -47,8 +46,7 @@ impl Results {
 
     /// How many tasks the campaign had. If these are more than the rows, the results are partial.
     pub fn tasks(&self) -> usize {
-        let tasks = self.book.note("tasks").and_then(|text| text.parse().ok());
-        tasks.unwrap_or(self.rows())
+        self.book.note("tasks").and_then(|text| text.parse().ok()).unwrap_or(self.rows())
     }
 
     /// Which version of the program made them.
@@ -83,8 +81,7 @@ impl Results {
 
     /// The columns of these names in all rows.
     pub fn table(&self, columns: &[&str]) -> Result<Table, Failure> {
-        let known = self.book.columns();
-        let known = known.map_err(|error| wrong(&self.path, &error))?;
+        let known = self.book.columns().map_err(|error| wrong(&self.path, &error))?;
         let mut all = Vec::new();
         for name in columns {
             let column = known.iter().find(|column| column.name == *name);

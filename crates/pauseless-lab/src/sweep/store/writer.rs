@@ -81,8 +81,7 @@ impl Writer {
         };
         // What takes long, the other threads need not wait for.
         if let Some((file, path)) = unsynced {
-            let synced = file.sync_data();
-            synced.map_err(|error| Failure::write(&path, &error))?;
+            file.sync_data().map_err(|error| Failure::write(&path, &error))?;
         }
         if let Some(journal) = full {
             journal.seal(&self.folder.join(PARTS))?;
@@ -93,8 +92,7 @@ impl Writer {
     /// Puts the rows that are not in a part yet into one. Without this they stay in the journal,
     /// where they are found as well.
     pub fn seal(self) -> Result<(), Failure> {
-        let state = self.state.into_inner();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(journal) = state.journal {
             journal.seal(&self.folder.join(PARTS))?;
         }

@@ -67,10 +67,9 @@ pub fn exposure(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failur
 /// The schemes and disciplines in which networks of this size were run, such as
 /// `PFC/output-queued`.
 fn ways(values: &Values, k: u32) -> Vec<String> {
-    let names = values.iter().filter_map(|(name, _)| {
-        let name = name.strip_prefix(&format!("k{k}/"))?;
-        name.strip_suffix("/deadlock")
-    });
+    let names = values
+        .iter()
+        .filter_map(|(name, _)| name.strip_prefix(&format!("k{k}/"))?.strip_suffix("/deadlock"));
     names.map(str::to_string).collect()
 }
 

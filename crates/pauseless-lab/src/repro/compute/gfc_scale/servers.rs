@@ -36,8 +36,7 @@ pub fn servers(run: &Run, add: Add<'_>) {
             series.times[*row].as_ps() as f64 > from * run.outcome.end.as_ps() as f64
         };
         let rows = (0..series.times.len()).filter(is_in);
-        let hosts = series.ports.iter();
-        let hosts = hosts.filter(|it| run.topology().is_host(it.node));
+        let hosts = series.ports.iter().filter(|it| run.topology().is_host(it.node));
         let values =
             hosts.flat_map(move |port| rows.clone().map(|row| port.sending_bps[row] / 1e9));
         mean_and_std(values)
@@ -71,8 +70,7 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
     };
     for &(k, screened, wanted) in sizes {
         let free = Trees::new(k, Ties::Random).screen(screened).free;
-        let pairs = free.into_iter();
-        let pairs = pairs.take(wanted).map(|sample| Pair { sample, seed: 1 });
+        let pairs = free.into_iter().take(wanted).map(|sample| Pair { sample, seed: 1 });
         let pairs = Vec::from_iter(pairs);
         for discipline in Discipline::ALL {
             for scheme in PAPER {

@@ -99,8 +99,7 @@ impl Trees {
             }
         }
         let order = |a: &Cyclic, b: &Cyclic| {
-            let by_exposure = b.exposure.total_cmp(&a.exposure);
-            by_exposure.then(a.sample.cmp(&b.sample))
+            b.exposure.total_cmp(&a.exposure).then(a.sample.cmp(&b.sample))
         };
         screened.cyclic.sort_by(order);
         screened
