@@ -25,11 +25,11 @@ pub(super) fn run_all(
     measured: &mut Measured,
 ) -> Result<Vec<String>, Failure> {
     let mut prefixes = Vec::new();
-    let mut rows = Vec::new();
-    let mut campaign = None;
+    let mut results: Vec<Results> = Vec::new();
     let wanted = scope.experiment().campaigns.iter();
     for named in wanted.filter(|it| it.scale.or(scope.scale()) == scope.scale()) {
         let plan = plan(scope, entry.campaign(named)?)?;
+        let mut rows = Vec::new();
         for first in (0..plan.len()).step_by(RUNS_AT_ONCE) {
             let some = first..plan.len().min(first + RUNS_AT_ONCE);
             let tasks = Vec::from_iter(some.map(|index| plan.task(index)));
@@ -39,18 +39,44 @@ pub(super) fn run_all(
                 let prefix = prefix(&named.name, &plan.campaign, &task.labels);
                 collect(measured, &prefix, named, &plan.campaign, &task.labels, &sample);
                 rows.push((Identity::of(&task), row(&plan.campaign, &task, &sample)));
+                if !sample.curves.is_empty() {
+                    measured.curves.push((prefix.clone(), sample));
+                }
                 prefixes.push(prefix);
             }
             prefixes.sort();
             prefixes.dedup();
         }
-        campaign.get_or_insert(plan.campaign);
+        let file = named.file.value.clone();
+        match results.iter_mut().find(|it| it.file == file) {
+            Some(known) => known.rows.extend(rows),
+            None => results.push(Results { file, campaign: plan.campaign, rows }),
+        }
     }
-    if let Some(campaign) = campaign {
-        let tables = tables(&campaign, &rows).map_err(|wrong| scope.wrong(wrong))?;
-        measured.tables.extend(tables);
+    for results in results {
+        measured.tables.extend(results.tables().map_err(|wrong| scope.wrong(wrong))?);
     }
     Ok(prefixes)
+}
+
+/// What came of a campaign at all of its sizes.
+struct Results {
+    file: String,
+    campaign: Campaign,
+    rows: Vec<(Identity, Row)>,
+}
+
+impl Results {
+    /// All rows, and what the report of the campaign shows of them.
+    fn tables(&self) -> Result<Vec<Table>, String> {
+        let columns = Columns::of(&self.campaign, &self.campaign.folder);
+        let columns = columns.map_err(|wrong| wrong.to_string())?;
+        let stem = self.file.split('.').next().unwrap_or_default();
+        let results = Table::new(format!("{stem}-results"), columns.cells(&self.rows));
+        let parts = report::parts(&self.campaign, &results)?.into_iter();
+        let shown = parts.filter(|part| !part.shown.rows.is_empty()).map(|part| part.data);
+        Ok([vec![results.clone()], shown.collect()].concat())
+    }
 }
 
 fn plan(scope: &Scope<'_>, campaign: Campaign) -> Result<Plan, Failure> {
@@ -68,7 +94,9 @@ fn plan(scope: &Scope<'_>, campaign: Campaign) -> Result<Plan, Failure> {
 fn task(campaign: &Campaign, task: &plan::Task) -> Task {
     let labels = Vec::from_iter(task.labels.iter().map(Label::to_string));
     let name = format!("{}: {}", campaign.name, labels.join(", "));
-    Task::new(name, &task.text, Overrides::default()).measuring(&campaign.keep)
+    Task::new(name, &task.text, Overrides::default())
+        .measuring(&campaign.keep)
+        .keeping(&campaign.curves)
 }
 
 /// `k{k}/{scheme}` with the values of a task.
@@ -110,16 +138,6 @@ fn row(campaign: &Campaign, task: &plan::Task, sample: &Sample) -> Row {
         error: None,
         numbers: campaign.keep.iter().map(|name| sample.metric(name)).collect(),
     }
-}
-
-/// All rows, and what the report of the campaign shows of them.
-fn tables(campaign: &Campaign, rows: &[(Identity, Row)]) -> Result<Vec<Table>, String> {
-    let columns = Columns::of(campaign, &campaign.folder).map_err(|wrong| wrong.to_string())?;
-    let results = Table::new("results", columns.cells(rows));
-    let parts = report::parts(campaign, &results)?;
-    let shown = parts.into_iter().filter(|part| !part.shown.rows.is_empty());
-    let shown = Vec::from_iter(shown.map(|part| part.data));
-    Ok([vec![results], shown].concat())
 }
 
 /// So many runs are in memory at once; of the others only their rows are.

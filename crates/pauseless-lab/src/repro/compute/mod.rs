@@ -8,7 +8,6 @@ mod workload;
 
 use super::scope::{Failure, Scope};
 use crate::repro::data::Measured;
-use crate::results::{Facts, Reference};
 use crate::run::Run;
 use crate::sample::Add;
 use crate::words;
@@ -37,18 +36,7 @@ impl<F> PartialEq for Function<F> {
 words!(Function<Compute>, COMPUTE.map(|(name, call)| (name, Function { name, call })));
 words!(Function<PerRun>, PER_RUN.map(|(name, call)| (name, Function { name, call })));
 
-/// `per_run = "gfc-shares"`: what flows got of what was fair.
-fn shares(run: &Run, add: Add<'_>) {
-    let facts = Facts::of(run);
-    for name in ["share_mean", "share_min"] {
-        let number = Reference::parse(name).expect("an entry of the registry");
-        if let Some(value) = number.value(&facts) {
-            add(name.to_string(), value);
-        }
-    }
-}
-
-const COMPUTE: [(&str, Compute); 13] = [
+const COMPUTE: [(&str, Compute); 12] = [
     ("gfc-parameters", formulas::gfc_parameters),
     ("gfc-stages", formulas::gfc_stages),
     ("hotnets-fig2", loops::fig2),
@@ -59,15 +47,13 @@ const COMPUTE: [(&str, Compute); 13] = [
     ("ttl-sizes", formulas::ttl_sizes),
     ("gfc-exposure", gfc_scale::exposure),
     ("gfc-overlap", gfc_scale::overlap),
-    ("gfc-servers", gfc_scale::compare),
     ("gfc-evolution", gfc_scale::evolution),
     ("gfc-feedback", gfc_scale::feedback),
 ];
 
-const PER_RUN: [(&str, PerRun); 6] = [
+const PER_RUN: [(&str, PerRun); 5] = [
     ("gfc-servers", gfc_scale::servers),
     ("gfc-feedback", gfc_scale::feedback_bins),
-    ("gfc-shares", shares),
     ("pcn-burst", pcn::burst),
     ("pcn-settle", pcn::settle),
     ("workload", workload::workload),

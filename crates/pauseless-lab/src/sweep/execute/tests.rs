@@ -28,7 +28,8 @@ seeds = 4
 "#;
 
 fn plan() -> Plan {
-    let file = tempfile::tempdir().expect("a temporary folder").path().join("rings.sweep.toml");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("rings.sweep.toml");
     std::fs::write(&file, RINGS).expect("a file");
     let campaign = super::super::campaign::Campaign::read(&file, None);
     let mut campaign = campaign.unwrap_or_else(|wrong| panic!("{wrong}"));

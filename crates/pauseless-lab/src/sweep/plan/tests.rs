@@ -40,7 +40,8 @@ connected = true
 "#;
 
 fn campaign(text: &str) -> Campaign {
-    let path = tempfile::tempdir().expect("a folder").path().join("trees.sweep.toml");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trees.sweep.toml");
     std::fs::write(&path, text).expect("a file");
     Campaign::read(&path, None).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
@@ -69,9 +70,8 @@ fn the_filter_lets_the_cyclic_networks_through() {
     // Without the first question, the second one.
     let connected = campaign(&TREES.replace("cyclic = true\n", ""));
     let screened = Plan::new(connected, None, &watch).expect("a plan").screened.expect("a filter");
-    expected.extend(trees.free);
-    expected.sort_unstable();
-    assert_eq!(screened.left, expected);
+    assert_eq!(screened.left.len(), 60 - trees.cut);
+    assert!(expected.iter().all(|network| screened.left.contains(network)));
     assert!(screened.by_connected == trees.cut as u64 && trees.cut > 0);
 }
 

@@ -37,8 +37,6 @@ pub struct Cyclic {
 pub struct Screened {
     /// The most exposed first.
     pub cyclic: Vec<Cyclic>,
-    /// Networks without a cycle, in the order of the samples.
-    pub free: Vec<u64>,
     /// Networks in which some hosts cannot reach others; they are not run.
     pub cut: usize,
 }
@@ -94,8 +92,6 @@ impl Trees {
             } else if graph.is_cyclic() {
                 let exposure = self.exposure(&routes);
                 screened.cyclic.push(Cyclic { sample, exposure });
-            } else {
-                screened.free.push(sample);
             }
         }
         let order = |a: &Cyclic, b: &Cyclic| {
