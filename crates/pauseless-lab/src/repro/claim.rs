@@ -58,7 +58,7 @@ enum Criterion {
 
 impl Claim {
     /// Judges it by what was measured in `disciplines`.
-    pub fn judge(&self, values: &Values, (disciplines, scale): (&[Discipline], Scale)) -> Judged {
+    pub fn judge(&self, values: &Values, disciplines: &[Discipline], scale: Scale) -> Judged {
         let judged = |findings, verdict| Judged { claim: self.clone(), findings, verdict };
         if self.scale.copied().is_some_and(|only| only != scale) {
             return judged(Vec::new(), Verdict::OtherScale);
@@ -350,8 +350,7 @@ mod tests {
     }
 
     fn verdict(text: &str, pairs: &[(&str, &[f64])]) -> Verdict {
-        let place = (&Discipline::ALL[..2], Scale::Quick);
-        claim(text).judge(&values(pairs), place).verdict
+        claim(text).judge(&values(pairs), &Discipline::ALL[..2], Scale::Quick).verdict
     }
 
     #[test]

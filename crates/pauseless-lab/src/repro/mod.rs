@@ -82,7 +82,7 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     let experiment = entry.experiment()?;
     let scenario = entry.scenario(&experiment)?;
     let name = entry.name();
-    let scope = Scope::new(session, (&name, &experiment), scenario);
+    let scope = Scope::new(session, &name, &experiment, scenario);
     let outcomes = run_cases(&scope, &experiment)?;
     let mut measured = Measured::default();
     let mut prefixes = collect(&experiment, &outcomes, &mut measured.values);
@@ -104,8 +104,9 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
         }
     }
     let claims = experiment.claims.iter();
-    let place = (&experiment.disciplines[..], session.scale);
-    let claims = claims.map(|claim| claim.judge(&measured.values, place)).collect();
+    let judge =
+        |it: &file::Claim| it.judge(&measured.values, &experiment.disciplines, session.scale);
+    let claims = claims.map(|claim| judge(claim)).collect();
     let (runs, documents) = scope.into_kept();
     Ok(Reproduced { entry, experiment, scale: session.scale, measured, claims, runs, documents })
 }

@@ -113,7 +113,8 @@ pub struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(
         session: &'a Session<'a>,
-        (name, experiment): (&'a str, &'a Experiment),
+        name: &'a str,
+        experiment: &'a Experiment,
         text: &'a str,
     ) -> Scope<'a> {
         Scope {

@@ -48,7 +48,7 @@ impl Campaign {
     /// set is told to `flaw`, with the place of its axis.
     pub(super) fn scenario(&self, points: &[usize], flaw: impl FnMut(usize, String)) -> Table {
         let mut table = self.base.clone();
-        self.put(&mut table, (points, |_| true), flaw);
+        self.put(&mut table, points, |_| true, flaw);
         table
     }
 
@@ -56,7 +56,7 @@ impl Campaign {
     pub(super) fn section(&self, section: &str, points: &[usize]) -> Table {
         let base = self.base.get_key_value(section).into_iter();
         let mut table = Table::from_iter(base.map(|(key, value)| (key.clone(), value.clone())));
-        self.put(&mut table, (points, |path| root(path) == section), |_, _| {});
+        self.put(&mut table, points, |path| root(path) == section, |_, _| {});
         table
     }
 
@@ -64,7 +64,8 @@ impl Campaign {
     fn put(
         &self,
         table: &mut Table,
-        (points, is_meant): (&[usize], impl Fn(&str) -> bool),
+        points: &[usize],
+        is_meant: impl Fn(&str) -> bool,
         mut flaw: impl FnMut(usize, String),
     ) {
         for (number, (axis, point)) in self.axes.iter().zip(points).enumerate() {

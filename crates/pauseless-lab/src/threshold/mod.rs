@@ -115,7 +115,7 @@ impl Question {
         progress: impl Fn(usize, usize) -> ControlFlow<()> + Sync,
     ) -> Result<Answer, Refusal> {
         let precision = self.checked()?;
-        let range = (self.low.base, self.high.base);
+        let range = [self.low.base, self.high.base];
         let grid = self.scale.grid(range, precision, self.grid_depth);
         let steps = self.scale.steps(range, precision).saturating_sub(self.grid_depth as usize);
         let bench = Bench {
@@ -138,7 +138,7 @@ impl Question {
             let Some(row) = row else {
                 return Ok(None);
             };
-            bench.course(seed, (&grid, &row), precision)
+            bench.course(seed, &grid, &row, precision)
         };
         let courses = Vec::from_iter(seeds.zip(&rows)).into_par_iter().map(search);
         let courses: Vec<_> = courses.collect();
@@ -186,7 +186,7 @@ impl Question {
             self.property.check(&scenario.config).map_err(Refusal::Question)?;
         }
         let precision =
-            self.precision.unwrap_or_else(|| self.scale.default_precision((low.base, high.base)));
+            self.precision.unwrap_or_else(|| self.scale.default_precision([low.base, high.base]));
         match precision {
             0 => refuse("a precision of nothing is never reached".to_string()),
             precision if precision >= high.base - low.base && self.precision.is_some() => {
@@ -278,7 +278,8 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
     fn course(
         &self,
         seed: u64,
-        (grid, row): (&[u64], &[bool]),
+        grid: &[u64],
+        row: &[bool],
         precision: u64,
     ) -> Result<Option<Course>, Refusal> {
         let (at_low, at_high) = (row[0], row[row.len() - 1]);
@@ -293,7 +294,7 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
             return Ok(Some(course));
         }
         let (mut low, mut high) = (grid[0], grid[grid.len() - 1]);
-        while let Some(middle) = self.question.scale.middle((low, high), precision) {
+        while let Some(middle) = self.question.scale.middle([low, high], precision) {
             let holds = match grid.binary_search(&middle) {
                 Ok(index) => Some(row[index]),
                 Err(_) => self.holds(middle, seed)?,

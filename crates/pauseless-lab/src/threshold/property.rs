@@ -62,14 +62,10 @@ impl Limit {
         let signs = Comparison::ALL.into_iter();
         let (sign, comparison) = signs.into_iter().find(|(it, _)| text[place..].starts_with(it))?;
         let (number, limit) = (text[..place].trim(), text[place + sign.len()..].trim());
-        Some(Limit::new(text, (number, comparison), limit))
+        Some(Limit::new(text, number, comparison, limit))
     }
 
-    fn new(
-        text: &str,
-        (number, comparison): (&str, Comparison),
-        limit: &str,
-    ) -> Result<Limit, String> {
+    fn new(text: &str, number: &str, comparison: Comparison, limit: &str) -> Result<Limit, String> {
         let known = Reference::parse(number);
         let number = known.map_err(|wrong| format!("no run has a number {number:?}: {wrong}"))?;
         let value = limit.parse().ok().filter(|limit: &f64| limit.is_finite());

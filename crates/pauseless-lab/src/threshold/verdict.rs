@@ -130,8 +130,8 @@ impl Answer {
             ));
         }
         let question = &self.question;
-        let range = (question.low.base, question.high.base);
-        let spread = (threshold.range.0.base, threshold.range.1.base);
+        let range = [question.low.base, question.high.base];
+        let spread = [threshold.range.0.base, threshold.range.1.base];
         let part = question.scale.part(range, spread);
         if part > SPREAD_MAX {
             reasons.push(format!(

@@ -14,7 +14,7 @@ use crate::table::{Column, Table};
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let text = scope.text()?;
-    let loops = Discipline::ALL.into_iter().map(|discipline| Loop::new(&text, (2, 16), discipline));
+    let loops = Discipline::ALL.into_iter().map(|discipline| Loop::new(&text, 2, 16, discipline));
     let loops = loops.collect::<Result<Vec<_>, _>>()?;
     record(&search(scope, &loops)?, measured);
     Ok(())
@@ -32,7 +32,7 @@ pub(super) fn many(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         for n in 2..=4 {
             for ttl in ttls {
                 let text = scope.patch(&text, &shape(n, *ttl))?;
-                loops.push(Loop::new(&text, (n, *ttl), discipline)?);
+                loops.push(Loop::new(&text, n, *ttl, discipline)?);
             }
         }
     }
@@ -72,7 +72,7 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(text: &str, (n, ttl): (u16, u16), discipline: Discipline) -> Result<Loop, Failure> {
+    fn new(text: &str, n: u16, ttl: u16, discipline: Discipline) -> Result<Loop, Failure> {
         let name = format!("n{n}-ttl{ttl}/{}", discipline.name());
         let scenario = Scenario::parse(&name, text, &Overrides::default())?;
         let boundary = explain(&scenario).loops[0].boundary;

@@ -159,12 +159,12 @@ pub fn parking_lot(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         push("share", f0 / fair * 100.0);
         push("pauses", sample.metric("pauses").unwrap_or(0.0));
         for (panel, value) in panels.iter_mut().zip([link1, f0]) {
-            point(panel, name, (f64::from(links), value));
+            point(panel, name, f64::from(links), value);
         }
     }
     for links in rows {
         let fair = CAPACITY_GBPS / f64::from(links + 1);
-        point(&mut panels[1], "C / (N + 1)", (f64::from(*links), fair));
+        point(&mut panels[1], "C / (N + 1)", f64::from(*links), fair);
     }
     let caption = "What the first link carries, and what F0 has of it";
     let figure = Figure::new("shares", caption, panels.to_vec());
@@ -195,11 +195,11 @@ fn panel(title: &str, label: &str) -> Panel {
 }
 
 /// Adds a point to the curve of that name.
-fn point(panel: &mut Panel, label: &str, at: (f64, f64)) {
+fn point(panel: &mut Panel, label: &str, x: f64, y: f64) {
     match panel.series.iter_mut().find(|it| it.label == label) {
-        Some(series) => series.points.push(at),
+        Some(series) => series.points.push((x, y)),
         None => {
-            let series = Series::new(label, Drawn::Marked, vec![at]);
+            let series = Series::new(label, Drawn::Marked, vec![(x, y)]);
             panel.series.push(series);
         }
     }

@@ -210,7 +210,7 @@ impl Reading<'_> {
         let names = kept(keep.as_deref());
         let axes = axis::finish(drafts.sound, sink, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
-        let known = Known::of((&axes, &values), &names);
+        let known = Known { axes: &axes, values: &values, keep: &names };
         let Sections { reports, claims } = Sections::read(&mut root, known);
         let Some(Base { table: mut base, folder, source }) = scenario else {
             root.finish();

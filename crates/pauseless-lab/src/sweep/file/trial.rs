@@ -90,7 +90,7 @@ impl Trial<'_> {
         };
         for problem in problems {
             match self.culprit(&problem) {
-                Some(axis) => self.blame((axis, self.first[axis]), &problem),
+                Some(axis) => self.blame(axis, self.first[axis], &problem),
                 None => self.blame_scenario(&problem)?,
             }
         }
@@ -114,7 +114,7 @@ impl Trial<'_> {
         for ((at, _), read) in tables.iter().zip(found) {
             match read {
                 Ok(lack) => lacks.extend(lack),
-                Err(problems) => problems.iter().for_each(|it| self.blame(*at, it)),
+                Err(problems) => problems.iter().for_each(|it| self.blame(at.0, at.1, it)),
             }
         }
     }
@@ -158,7 +158,7 @@ impl Trial<'_> {
     }
 
     /// Reports a problem at a value of an axis.
-    fn blame(&self, (axis, point): (usize, usize), problem: &Problem) {
+    fn blame(&self, axis: usize, point: usize, problem: &Problem) {
         let places = &self.written.axes[axis];
         let label = &self.written.campaign.axes[axis].points[point].label;
         let is_key = problem.message.starts_with("unknown key");

@@ -13,7 +13,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let Kind::Cdf { of, is_log } = &wanted.kind else {
         return Err("not a CDF".to_string());
     };
-    let groups = Groups::of(rows, wanted, (of, &wanted.by))?;
+    let groups = Groups::of(rows, wanted, of, &wanted.by)?;
     let usual = || format!("Distribution of {} over runs", words::measured(of));
     let title = wanted.title_or(usual);
     let layout = Layout::of(&groups.key, &groups.keys());
@@ -30,7 +30,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         title,
         kind: "cdf",
         shown: shown(&groups),
-        data: data(&groups, (&wanted.name, of)),
+        data: data(&groups, &wanted.name, of),
         figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
         notes,
     })
@@ -65,7 +65,7 @@ fn shown(groups: &Groups) -> Shown {
 }
 
 /// The steps of all curves.
-fn data(groups: &Groups, (name, of): (&str, &str)) -> Table {
+fn data(groups: &Groups, name: &str, of: &str) -> Table {
     let mut keys = Vec::new();
     let (mut values, mut shares) = (Vec::new(), Vec::new());
     for (group, sorted) in &groups.values {

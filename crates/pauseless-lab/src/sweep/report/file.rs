@@ -179,13 +179,6 @@ pub(crate) struct Known<'a> {
     pub keep: &'a [String],
 }
 
-impl<'a> Known<'a> {
-    /// Axes, the same with the values of all sizes, and what is kept.
-    pub(crate) fn of((axes, values): (&'a [Axis], &'a [Axis]), keep: &'a [String]) -> Known<'a> {
-        Known { axes, values, keep }
-    }
-}
-
 impl Sections {
     /// Takes the sections out of a campaign's file.
     pub(crate) fn read(root: &mut Section<'_>, known: Known<'_>) -> Sections {

@@ -21,7 +21,8 @@ impl Groups {
     pub(super) fn of(
         rows: &Rows<'_>,
         wanted: &Wanted,
-        (of, axes): (&str, &[String]),
+        of: &str,
+        axes: &[String],
     ) -> Result<Groups, String> {
         let key = rows.key(axes)?;
         let numbers = rows.numbers(of)?;

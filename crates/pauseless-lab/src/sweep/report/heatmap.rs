@@ -16,7 +16,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     };
     let mut axes = wanted.by.clone();
     axes.extend([y.clone(), x.clone()]);
-    let groups = Groups::of(rows, wanted, (of, &axes))?;
+    let groups = Groups::of(rows, wanted, of, &axes)?;
     let columns = &groups.key.columns;
     let map = Map {
         wanted,
@@ -147,7 +147,7 @@ impl Map<'_> {
         words
     }
 
-    fn value(&self, outer: u64, (row, column): (usize, usize)) -> Option<f64> {
+    fn value(&self, outer: u64, row: usize, column: usize) -> Option<f64> {
         let across = self.groups.key.columns.last()?.values.len() as u64;
         let place = self.y.places[row] as u64 * across + self.x.places[column] as u64;
         let values = self.groups.values.get(&(outer * self.size() + place))?;
@@ -162,7 +162,7 @@ impl Map<'_> {
         let rows = 0..self.y.places.len();
         let cells = rows.flat_map(|row| {
             let columns = 0..self.x.places.len();
-            columns.map(move |column| self.value(outer, (row, column)))
+            columns.map(move |column| self.value(outer, row, column))
         });
         let title = self.groups.key.title(outer * self.size(), 2);
         let (x, y) = (self.x.axis.clone(), self.y.axis.clone());
@@ -186,7 +186,7 @@ impl Map<'_> {
         }
         for outer in self.panels() {
             for row in 0..self.y.places.len() {
-                let cells = (0..self.x.places.len()).map(|it| self.value(outer, (row, it)));
+                let cells = (0..self.x.places.len()).map(|it| self.value(outer, row, it));
                 let cells: Vec<Option<f64>> = if self.x.places.len() > COLUMNS_MAX {
                     vec![cells.flatten().reduce(f64::max)]
                 } else {

@@ -18,7 +18,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     };
     let mut axes = wanted.by.clone();
     axes.push(x.clone());
-    let groups = Groups::of(rows, wanted, (of, &axes))?;
+    let groups = Groups::of(rows, wanted, of, &axes)?;
     let spreads = groups.values.iter();
     let spreads = spreads.map(|(group, values)| (*group, spread::of(values, *middle, *band)));
     let lines = Lines {
@@ -30,7 +30,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         groups,
     };
     let layout = lines.layout(rows)?;
-    let figure = lines.figure((&layout, x), *band);
+    let figure = lines.figure(&layout, x, *band);
     let mut notes = lines.groups.notes.clone();
     if lines.spreads.values().any(|it| !it.is_sure) {
         let few = if *middle == Middle::Mean { 2 } else { 6 };
@@ -82,7 +82,7 @@ impl Lines<'_> {
         })
     }
 
-    fn figure(&self, (layout, x): (&Layout, &str), band: Band) -> Figure {
+    fn figure(&self, layout: &Layout, x: &str, band: Band) -> Figure {
         let scale = words::scale(self.unit(), self.greatest());
         let panels = layout.panels.iter().map(|(title, curves)| {
             let label = words::with_unit(&words::axis(x, self.unit()), scale.1);

@@ -181,14 +181,14 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         title: shares.title(),
         kind: "proportion",
         shown: shares.shown(),
-        data: data(&wanted.name, (&both, of), &counted.shares),
+        data: data(&wanted.name, &both, of, &counted.shares),
         figures,
         notes,
     })
 }
 
 /// One line for each combination.
-fn data(name: &str, (key, of): (&Key, &[String]), counted: &BTreeMap<u64, Vec<Share>>) -> Table {
+fn data(name: &str, key: &Key, of: &[String], counted: &BTreeMap<u64, Vec<Share>>) -> Table {
     let keys: Vec<u64> = counted.keys().copied().collect();
     let mut columns = key.data(&keys);
     for (index, of) in of.iter().enumerate() {
@@ -298,17 +298,13 @@ impl Shares<'_> {
             let label = label.map_or(String::new(), |it| words::axis(&it.name, it.unit));
             let x = Axis::new(label, Scale::Names(names.collect()));
             let y = Axis::linear(format!("{} (%)", self.units));
-            let series = self.series(numbers, (&inner, &group));
+            let series = self.series(numbers, &inner, &group);
             Panel::new(self.key.title(group(0), 1), x, y, series)
         };
         outer.into_iter().map(panel).collect()
     }
 
-    fn series(
-        &self,
-        numbers: &[usize],
-        (inner, group): (&[u64], &dyn Fn(u64) -> u64),
-    ) -> Vec<Series> {
+    fn series(&self, numbers: &[usize], inner: &[u64], group: &dyn Fn(u64) -> u64) -> Vec<Series> {
         let mut all = Vec::new();
         for (value, word) in self.values() {
             for index in numbers {

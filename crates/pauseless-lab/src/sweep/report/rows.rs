@@ -281,7 +281,7 @@ fn code_numbers(cells: impl Iterator<Item = f64>, values: &mut Vec<Label>) -> Ve
         Label::Text(_) => None,
     };
     let label = |bits: &u64| Label::Number(f64::from_bits(*bits));
-    code(cells.map(f64::to_bits), (values, known), label)
+    code(cells.map(f64::to_bits), values, known, label)
 }
 
 fn code_texts(cells: Vec<Cow<'_, str>>, values: &mut Vec<Label>) -> Vec<u32> {
@@ -291,13 +291,14 @@ fn code_texts(cells: Vec<Cow<'_, str>>, values: &mut Vec<Label>) -> Vec<u32> {
         Label::Text(text) => Some(Cow::Owned(text.clone())),
     };
     let label = |text: &Cow<'_, str>| Label::Text(text.to_string());
-    code(cells.into_iter(), (values, known), label)
+    code(cells.into_iter(), values, known, label)
 }
 
 /// The place of each cell's value in `values`, which grows by those that it does not have.
 fn code<K: Clone + Hash + Eq>(
     cells: impl Iterator<Item = K>,
-    (values, known): (&mut Vec<Label>, impl Fn(&Label) -> Option<K>),
+    values: &mut Vec<Label>,
+    known: impl Fn(&Label) -> Option<K>,
     label: impl Fn(&K) -> Label,
 ) -> Vec<u32> {
     let mut places: HashMap<K, u32> = HashMap::new();

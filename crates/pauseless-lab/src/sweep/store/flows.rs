@@ -22,7 +22,8 @@ pub(super) fn columns() -> [String; 1] {
 pub(super) fn merge(
     store: &Store,
     plan: &Plan,
-    (is_there, how): (&dyn Fn(&Name) -> bool, &Merge<'_>),
+    is_there: &dyn Fn(&Name) -> bool,
+    how: &Merge<'_>,
     unfinished: &Path,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::write(unfinished, &error);

@@ -74,7 +74,7 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
         let there = |name: &Name| merging.index.find(name).is_some();
         let unfinished = unfinished_name(flows::FILE, std::process::id());
         let unfinished = store.folder.join(unfinished);
-        if let Err(failure) = flows::merge(store, plan, (&there, how), &unfinished) {
+        if let Err(failure) = flows::merge(store, plan, &there, how, &unfinished) {
             // They only take room.
             let _ = fs::remove_file(&unfinished);
             let _ =

@@ -29,7 +29,7 @@ pub(crate) fn numbers(numbers: impl IntoIterator<Item = f64>) -> Vec<Label> {
 pub(crate) fn campaign(axes: Vec<Axis>, keep: &[&str], sections: &str) -> Campaign {
     let keep: Vec<String> = keep.iter().map(|it| it.to_string()).collect();
     // Whatever values the axes have at other sizes.
-    let known = Known::of((&axes, &[]), &keep);
+    let known = Known { axes: &axes, values: &[], keep: &keep };
     let sections = read(sections, known).unwrap();
     Campaign {
         name: "fixture".to_string(),
