@@ -17,7 +17,7 @@ pub struct Entry {
     pub paper: String,
     /// The stem of the claims file, such as `fig12`.
     pub stem: String,
-    /// The claims file.
+    /// The text of the claims file.
     claims: String,
     /// The scenarios and campaigns beside it, by the names of their files.
     scenarios: Vec<(String, String)>,

@@ -12,7 +12,7 @@ use crate::scenario::reader::At;
 /// A claim and what came of it.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The claim.
+    /// The claim as the file has it.
     pub claim: Claim,
     /// What was measured: once, or once in each discipline.
     pub findings: Vec<Finding>,
@@ -27,7 +27,7 @@ pub struct Finding {
     pub discipline: Option<Discipline>,
     /// The values, in the order of the claim; `None` for what could not be measured.
     pub measured: Vec<Option<f64>>,
-    /// Whether the claim holds.
+    /// Whether the claim holds here.
     pub holds: bool,
 }
 

@@ -17,9 +17,9 @@ pub struct Outcome {
     pub case: usize,
     /// In which discipline, if the case was tried in several.
     pub discipline: Option<Discipline>,
-    /// The seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// What was kept.
+    /// What was kept of the run.
     pub sample: Sample,
 }
 

@@ -43,7 +43,7 @@ section! {
         full: Resize, default Resize::default();
         /// The parameters that the paper leaves open.
         choices as "choice": Tables<Choice>, default Tables::default();
-        /// What is run.
+        /// The variants of the scenario that are run.
         cases as "case": Tables<Case>, default Tables::default();
         /// Campaigns that are run beside the cases.
         campaigns as "campaign": Tables<CampaignUse>, default Tables::default();
@@ -53,7 +53,7 @@ section! {
         measures as "measure": Tables<Measure>, default Tables::default();
         /// What the paper says.
         claims as "claim": Tables<Claim>, default Tables::default();
-        /// What is drawn.
+        /// The figures that are drawn.
         figures as "figure": Tables<FigureFile>, default Tables::default();
     }
 }
@@ -81,7 +81,7 @@ section! {
 section! {
     /// A parameter that the paper leaves open.
     pub struct Choice {
-        /// The parameter.
+        /// The parameter that is open.
         what: String, required "\"link delay\"", default String::new();
         /// What we have chosen.
         ours: String, required "\"1 us\"", default String::new();
@@ -177,11 +177,11 @@ section! {
 }
 
 section! {
-    /// A figure.
+    /// A figure of the experiment.
     pub struct FigureFile {
         /// The stem of its files.
         name: String, required "\"queues\"", default String::new();
-        /// What it shows.
+        /// The caption of the figure.
         caption: String, required "\"the queues over time\"", default String::new();
         /// What kind of figure it is; curves over time in a panel for each case and discipline, bars, a
         /// metric of each case at its `x`, or distributions of completion times with a curve for each
@@ -203,7 +203,7 @@ section! {
         disciplines: Disciplines, default Disciplines::default(), derived "all disciplines";
         /// The end of a time axis.
         to: Span, within INSTANTS, derived "the end of the run";
-        /// The bars.
+        /// The bars of the figure.
         bars: Tables<Bar>, default Tables::default();
         /// The metric of lines, or `fct` or `slowdown` of a distribution.
         metric: String, default String::new();
@@ -213,15 +213,15 @@ section! {
 }
 
 section! {
-    /// A bar.
+    /// A bar of a figure.
     pub struct Bar {
         /// What stands below it.
         label: String, required "\"PFC\"", default String::new();
         /// The group that it is in.
         group: String;
-        /// The value.
+        /// The value that the bar shows.
         value: String, required "\"PFC/pauses\"", default String::new();
-        /// The paper's number.
+        /// The number that the paper gives.
         paper: f64;
     }
 }
@@ -255,7 +255,7 @@ words! {
     }
 }
 
-/// Some queueing disciplines.
+/// A list of queueing disciplines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Disciplines(pub Vec<Discipline>);
 
@@ -289,7 +289,7 @@ impl FileValue for Disciplines {
 /// What a paper gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Paper {
-    /// A number.
+    /// A number of the paper.
     Number(f64),
     /// An order, or what happens.
     Words(String),
@@ -324,7 +324,7 @@ impl FileValue for Paper {
 /// Where a claim is marked as met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Met {
-    /// Everywhere or nowhere.
+    /// It is met everywhere, or nowhere.
     Always(bool),
     /// In these disciplines and no others.
     In(Disciplines),

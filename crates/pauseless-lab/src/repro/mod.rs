@@ -49,9 +49,9 @@ named! {
 /// An experiment that was carried out.
 #[derive(Debug)]
 pub struct Reproduced {
-    /// Its files.
+    /// The files of the experiment.
     pub entry: Entry,
-    /// What they say.
+    /// What the claims file says.
     pub experiment: Experiment,
     /// At which scale it was carried out.
     pub scale: Scale,

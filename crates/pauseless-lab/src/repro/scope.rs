@@ -30,14 +30,14 @@ pub enum Failure {
     /// Finished runs cannot be kept.
     #[error("{0}")]
     Store(#[from] store::Failure),
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
 }
 
 /// How experiments are carried out.
 pub struct Session<'a> {
-    /// At which scale.
+    /// The scale of the experiments.
     pub scale: Scale,
     /// Where finished runs are kept, if they are.
     pub store: Option<Samples>,
@@ -54,7 +54,7 @@ pub struct Session<'a> {
 pub struct Task {
     /// Its name, such as `PFC/output-queued, seed 3`.
     pub name: String,
-    /// The scenario file.
+    /// The text of the scenario.
     pub text: String,
     /// What is used instead of what the file says.
     pub overrides: Overrides,
@@ -129,7 +129,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// At which scale.
+    /// The scale of the experiment.
     pub fn scale(&self) -> Scale {
         self.session.scale
     }

@@ -43,7 +43,7 @@ impl Tally {
         self.errors += usize::from(findings.error);
     }
 
-    /// Those of both.
+    /// The counts of both together.
     pub fn with(self, other: Tally) -> Tally {
         Tally {
             runs: self.runs + other.runs,
@@ -93,7 +93,7 @@ pub struct Hooks<'a, E> {
     pub watch: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync),
 }
 
-/// Keeps a row.
+/// Keeps the row of a task, with its tables.
 pub type Keep<'a, E> = dyn Fn(&Task, &Row, Made<'_>) -> Result<(), E> + Sync + 'a;
 
 /// The tables that a campaign keeps of a run; or why the run does not have its curves. That is a
@@ -118,7 +118,7 @@ impl Done {
 /// How a campaign ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Executed {
-    /// What was done.
+    /// How many runs were made, and what was found.
     pub progress: Progress,
     /// Whether it was broken off.
     pub interrupted: bool,

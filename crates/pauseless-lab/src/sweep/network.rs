@@ -14,7 +14,7 @@ pub(super) const SECTIONS: [&str; 4] = ["seed", "topology", "routing", "classes"
 /// What the filter says of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It is run.
+    /// The filter lets the network through.
     Through,
     /// `cyclic` leaves it out.
     ByCyclic,

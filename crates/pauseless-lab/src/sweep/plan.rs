@@ -41,7 +41,7 @@ pub struct Task {
     pub scenario: Name,
     /// The hash of that and of the program's version.
     pub name: Name,
-    /// The scenario's seed.
+    /// The seed that the scenario has.
     pub seed: u64,
     /// The value of each axis.
     pub labels: Vec<Label>,
@@ -127,7 +127,7 @@ impl Plan {
         self.len() == 0
     }
 
-    /// One of them.
+    /// The task at a place of the list.
     pub fn task(&self, index: usize) -> Task {
         let axes = &self.campaign.axes;
         let points = self.points(index);

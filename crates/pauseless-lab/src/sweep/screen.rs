@@ -22,7 +22,7 @@ use crate::report::quantity::plural;
 pub struct Screened {
     /// What was looked at: the hash of the program's version, the networks and the filter.
     key: String,
-    /// How many networks.
+    /// The number of networks that were looked at.
     pub looked_at: u64,
     /// How many of them `cyclic` leaves out.
     pub by_cyclic: u64,

@@ -26,7 +26,7 @@ pub(super) struct Texts {
 #[derive(Clone, Debug)]
 struct Varied {
     section: String,
-    /// Which axes.
+    /// The places of the axes that change the section.
     axes: Vec<usize>,
     /// What it was, for each combination of their values; empty if these are too many.
     kept: Vec<OnceLock<Vec<(String, String)>>>,
@@ -39,7 +39,7 @@ pub(super) struct Written {
 }
 
 impl Texts {
-    /// Those of `campaign`.
+    /// Prepares the texts of a campaign.
     pub(super) fn of(campaign: &Campaign) -> Texts {
         let base = campaign.scenario(&[], |_, _| {});
         let seed = seed(&base).unwrap_or(SEED);

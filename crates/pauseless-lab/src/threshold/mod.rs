@@ -32,9 +32,9 @@ pub use verdict::{Direction, Threshold, Verdict};
 pub struct Question {
     /// The scenario, and the value that is varied.
     pub knob: Knob,
-    /// The least value.
+    /// The least value that is tried.
     pub low: Amount,
-    /// The greatest value.
+    /// The greatest value that is tried.
     pub high: Amount,
     /// What is to flip.
     pub property: Property,
@@ -70,18 +70,18 @@ pub struct Answer {
 /// The seeds with the property at one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The value.
+    /// The value that the seeds were tried at.
     pub value: Amount,
     /// How many seeds have it.
     pub with: usize,
-    /// Of how many.
+    /// How many seeds were tried at it.
     pub of: usize,
 }
 
 /// One seed from the least value to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Course {
-    /// The seed.
+    /// The number of the seed.
     pub seed: u64,
     /// Whether it has the property at the least value.
     pub at_low: bool,
@@ -98,9 +98,9 @@ pub struct Course {
 pub enum Refusal {
     /// The scenario is refused with this value.
     Scenario {
-        /// The value.
+        /// The value that is refused.
         value: Amount,
-        /// Why.
+        /// What is wrong with the scenario then.
         problems: Problems,
     },
     /// The question makes no sense.

@@ -6,7 +6,7 @@ use crate::report::chart::{self, Axis, Curve, Figure, Instant, Stroke, Weight};
 use crate::report::html::{Heading, escape, frame};
 use crate::report::text::Paint;
 
-/// The page.
+/// The answer as a page.
 pub fn page(answer: &Answer) -> String {
     let question = &answer.question;
     let title = format!(

@@ -1,4 +1,4 @@
-//! What can flip.
+//! The properties of a run that can flip.
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::Bytes;

@@ -3,9 +3,9 @@
 /// How values are spread over a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Values have equal differences.
     Linear,
-    /// By equal factors.
+    /// Values differ by equal factors.
     Log,
 }
 

@@ -9,11 +9,11 @@ use crate::scenario::vary::Amount;
 /// Whether there is a threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// All seeds agree.
+    /// All seeds agree on a value.
     Sharp(Threshold),
     /// More than half of the seeds flip, but the value says little.
     Blurred {
-        /// Where they flip.
+        /// Where the seeds flip that do.
         threshold: Threshold,
         /// Why it says little, each as a sentence.
         reasons: Vec<String>,
@@ -45,9 +45,9 @@ pub struct Threshold {
 named! {
     /// What happens as the value grows.
     pub enum Direction {
-        /// The property comes.
+        /// The property comes with greater values.
         Appears = "appears",
-        /// The property goes.
+        /// The property goes with greater values.
         Disappears = "disappears",
     }
 }

@@ -23,7 +23,7 @@ pub type PerRun = fn(&Run, Add<'_>);
 pub struct Function<F> {
     /// Its name in files.
     pub name: &'static str,
-    /// What it does.
+    /// The function that is called.
     pub call: F,
 }
 

@@ -25,7 +25,7 @@ words! { Scale { "linear" => Scale::Linear, "log" => Scale::Log } }
 section! {
     /// Evenly spaced values; `from` and `count`, `from`, `to` and `count`, or `from`, `to` and `step`.
     pub(super) struct Range {
-        /// The first value.
+        /// The first value of the range.
         from: Amount, required "0";
         /// The last value, which is included.
         to: Amount;
@@ -41,9 +41,9 @@ section! {
 section! {
     /// Values that are drawn once from the seed and the axis' name, in ascending order.
     pub(super) struct Random {
-        /// The least value.
+        /// The least value that may be drawn.
         from: Amount, required "\"20 KB\"";
-        /// The largest value.
+        /// The largest value that may be drawn.
         to: Amount, required "\"200 KB\"";
         /// How many values there are.
         count: u64, within 1..=POINTS_MAX, required "20";
@@ -57,7 +57,7 @@ section! {
 section! {
     /// Seeds that follow each other.
     pub(super) struct SeedRange {
-        /// The first seed.
+        /// The first of the seeds.
         first: u64, within 0..=u64::from(u32::MAX), default 1;
         /// How many seeds there are.
         count: u64, within 1..=POINTS_MAX, required "100";
@@ -97,7 +97,7 @@ impl FileValue for Seeds {
 }
 
 impl Seeds {
-    /// All of them.
+    /// All seeds in ascending order.
     pub(super) fn values(&self) -> Vec<Value> {
         let seeds = self.first..self.first + self.count;
         seeds.map(|seed| Value::Integer(seed as i64)).collect()

@@ -23,7 +23,7 @@ section! {
         key: String;
         /// Several keys that get the same value, instead of `key`.
         keys: List<String>, within "a list of strings";
-        /// Its values.
+        /// The values that the axis takes.
         values: ValueKeys, keys inline;
     }
 }

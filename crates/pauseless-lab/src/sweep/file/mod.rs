@@ -50,7 +50,7 @@ section! {
         curves: List<String>, within "a list of strings", default List::new();
         /// What ends a run before its time; `verdict.stop_on` of all runs.
         stop: List<Stop>, derived "what the scenario says";
-        /// What is varied.
+        /// The axes, along which the scenario is varied.
         axis: Tables<AxisFile>, required "[[axis]] with a key and its values";
         /// Which networks are run; it looks at the network alone, once for each.
         filter: FilterKeys, default FilterKeys::default();
@@ -157,7 +157,7 @@ impl Campaign {
 struct Written {
     campaign: Campaign,
     scenario: Origin,
-    /// Of each axis.
+    /// Where each axis was written.
     axes: Vec<axis::Places>,
     asked: Asked,
 }

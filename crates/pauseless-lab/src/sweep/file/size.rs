@@ -25,7 +25,7 @@ section! {
     pub(super) struct SizeAxis {
         /// The names of the cases that are left, for an axis with cases.
         only: List<String>, within "a list of strings";
-        /// Its values.
+        /// The values that the axis takes at this size.
         values: ValueKeys, keys inline;
     }
 }

@@ -224,7 +224,7 @@ pub(super) fn is_within(key: &str, section: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// `flow[2].rate` as `flow.rate`.
+/// A key without places in lists: `flow[2].rate` becomes `flow.rate`.
 fn without_places(key: &str) -> String {
     let parts = key.split('.').map(|part| part.split('[').next().unwrap_or(part));
     Vec::from_iter(parts).join(".")

@@ -9,7 +9,7 @@ use crate::repro::claim::Verdict;
 /// A claim and what came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// The claim.
+    /// The claim as the file has it.
     pub claim: Claim,
     /// What is counted: `runs`, or `networks`.
     pub units: String,
@@ -17,7 +17,7 @@ pub struct Judged {
     pub share: Share,
     /// The share that it is compared with, if it is.
     pub other: Option<Share>,
-    /// Whether it holds.
+    /// Whether the claim holds.
     pub holds: bool,
     /// How that compares with how the claim is marked.
     pub verdict: Verdict,

@@ -30,7 +30,7 @@ pub struct Wanted {
     pub title: String,
     /// What is made of the runs.
     pub kind: Kind,
-    /// Which runs.
+    /// The conditions on the runs that count.
     pub select: Vec<Condition>,
     /// A row, a curve or a panel for each combination of these.
     pub by: Vec<String>,
@@ -51,7 +51,7 @@ impl Wanted {
 pub enum Kind {
     /// The share of runs in which a number is above zero.
     Proportion {
-        /// The numbers.
+        /// The numbers that count if they are above zero.
         of: Vec<String>,
         /// The axis that goes across, if one does.
         columns: Option<String>,
@@ -60,16 +60,16 @@ pub enum Kind {
     },
     /// How a number is distributed over runs.
     Cdf {
-        /// The number.
+        /// The number that is shown.
         of: String,
         /// Whether its axis goes by powers of ten.
         is_log: bool,
     },
     /// A number along an axis.
     Line {
-        /// The axis.
+        /// The axis that goes across.
         x: String,
-        /// The number.
+        /// The number that is shown.
         of: String,
         /// What stands for the runs at one place.
         middle: Middle,
@@ -80,11 +80,11 @@ pub enum Kind {
     },
     /// A number over two axes.
     Heatmap {
-        /// The axis across.
+        /// The axis that goes across.
         x: String,
-        /// The axis upwards.
+        /// The axis that goes up.
         y: String,
-        /// The number.
+        /// The number that is shown.
         of: String,
         /// What stands in a cell.
         take: Take,
@@ -94,7 +94,7 @@ pub enum Kind {
 /// What stands for several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Middle {
-    /// The middle one.
+    /// The run in the middle.
     Median,
     /// The sum by their number.
     Mean,
@@ -116,9 +116,9 @@ pub enum Band {
 pub enum Take {
     /// The sum by the number of runs.
     Mean,
-    /// The middle one.
+    /// The run in the middle.
     Median,
-    /// The greatest.
+    /// The greatest of the runs.
     Max,
     /// The share of runs that are above zero.
     Proportion,
@@ -127,22 +127,22 @@ pub enum Take {
 /// A condition on runs: an axis has one of these values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The axis.
+    /// The name of the axis.
     pub axis: String,
-    /// The values.
+    /// The values that meet the condition.
     pub values: Vec<Label>,
 }
 
 /// What a campaign is said to show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// In words.
+    /// The claim in words.
     pub text: String,
     /// The number that is above zero in the runs that count.
     pub of: String,
     /// What is counted instead of runs, if anything is.
     pub per: Vec<String>,
-    /// Which runs.
+    /// The conditions on the runs that count.
     pub select: Vec<Condition>,
     /// What is asked of their share.
     pub asks: Asks,
@@ -157,9 +157,9 @@ pub struct Claim {
 /// What a claim asks of a share.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asks {
-    /// Not more.
+    /// The share is at most this.
     AtMost(f64),
-    /// Not less.
+    /// The share is at least this.
     AtLeast(f64),
     /// Less than in the same runs with other values of some axes.
     FewerThan(Vec<Condition>),
@@ -332,7 +332,7 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// Conditions on axes.
+    /// The conditions that a key has, checked.
     fn conditions(&self, written: &Key<Conditions>) -> Vec<Condition> {
         let mut conditions = Vec::new();
         for (name, literals) in written.get().into_iter().flat_map(|it| &it.0) {

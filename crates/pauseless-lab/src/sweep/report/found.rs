@@ -7,11 +7,11 @@ use crate::report::quantity::{count, plural};
 /// In how many runs what was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// A deadlock.
+    /// Runs with a deadlock.
     pub deadlock: usize,
     /// A flow that starves.
     pub starved: usize,
-    /// Losses.
+    /// Runs in which packets were lost.
     pub lost: usize,
     /// Warnings about the scenario.
     pub warned: usize,
@@ -34,7 +34,7 @@ impl Found {
         })
     }
 
-    /// In words.
+    /// What was found, in sentences.
     pub(super) fn lines(&self) -> Vec<String> {
         let [deadlock, starved, lost] = [self.deadlock, self.starved, self.lost];
         let runs = |runs: usize| match runs {

@@ -8,7 +8,7 @@ use crate::report::quantity::count;
 
 /// The values of a number for each combination of some axes.
 pub(super) struct Groups {
-    /// The axes.
+    /// The axes that make the groups.
     pub key: Key,
     /// The values in order, for each combination that has any.
     pub values: BTreeMap<u64, Vec<f64>>,
@@ -47,7 +47,7 @@ impl Groups {
         Ok(Groups { key, values, notes })
     }
 
-    /// Their keys.
+    /// The keys of all groups.
     pub(super) fn keys(&self) -> Vec<u64> {
         self.values.keys().copied().collect()
     }

@@ -48,7 +48,7 @@ use crate::table::Table;
 pub struct Report {
     /// The name of the campaign.
     pub name: String,
-    /// What it shows.
+    /// The title, in one line.
     pub title: String,
     /// What differs at this size, in words.
     pub note: String,
@@ -68,7 +68,7 @@ pub struct Report {
     pub failed: Failed,
     /// What the campaign is said to show, and whether it does.
     pub claims: Vec<Judged>,
-    /// Tables and figures.
+    /// The tables with their figures.
     pub parts: Vec<Part>,
 }
 
@@ -101,7 +101,7 @@ pub struct Failed {
 pub struct Part {
     /// The stem of its files.
     pub name: String,
-    /// What it shows.
+    /// The title, in one line.
     pub title: String,
     /// Its kind in the campaign's file.
     pub kind: &'static str,
@@ -109,7 +109,7 @@ pub struct Part {
     pub shown: Shown,
     /// As programs read it.
     pub data: Table,
-    /// What is drawn.
+    /// The figures of the table.
     pub figures: Vec<Figure>,
     /// What the reader must know.
     pub notes: Vec<String>,
@@ -127,7 +127,7 @@ pub struct Shown {
 /// What stands above a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// The words.
+    /// The words of the heading.
     pub text: String,
     /// Whether its cells are numbers.
     pub is_number: bool,

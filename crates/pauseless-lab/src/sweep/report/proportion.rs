@@ -31,10 +31,10 @@ impl Share {
     }
 }
 
-/// What is counted.
+/// What is to be counted.
 #[derive(Clone, Copy)]
 pub(super) struct Count<'a> {
-    /// Which runs.
+    /// The conditions on the runs that count.
     pub select: &'a [Condition],
     /// The numbers that count if they are above zero.
     pub of: &'a [String],
@@ -42,7 +42,7 @@ pub(super) struct Count<'a> {
     pub per: &'a [String],
 }
 
-/// What was counted.
+/// The counts of a table.
 pub(super) struct Counted {
     /// Of each combination, a share for each number.
     pub shares: BTreeMap<u64, Vec<Share>>,
@@ -55,9 +55,9 @@ pub(super) struct Counted {
 /// What one run, or all runs of one thing, say: a bit for each number.
 #[derive(Clone, Copy, Default)]
 struct Bits {
-    /// It is there.
+    /// The runs have the number.
     known: u64,
-    /// It is above zero.
+    /// The number is above zero.
     above: u64,
 }
 

@@ -113,7 +113,7 @@ impl<'a> Rows<'a> {
         Ok(Coded { name: name.to_string(), unit: axis.map_or("", |axis| axis.unit), values, codes })
     }
 
-    /// Several of those.
+    /// Several coded columns together.
     pub(super) fn key(&self, names: &[String]) -> Result<Key, String> {
         let columns: Result<Vec<_>, String> = names.iter().map(|it| self.coded(it)).collect();
         Ok(Key { columns: columns? })

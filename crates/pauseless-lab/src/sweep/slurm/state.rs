@@ -14,11 +14,11 @@ pub enum State {
     Running(String),
     /// It has ended well.
     Completed,
-    /// It has not.
+    /// It has ended with an error, or was ended.
     Failed {
         /// How, in Slurm's words: `failed`, `timeout`, `cancelled`.
         how: String,
-        /// Its exit status.
+        /// The exit status of the job.
         exit: String,
     },
     /// Slurm has forgotten it: it is over, and it is not known how.

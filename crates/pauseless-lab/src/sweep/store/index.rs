@@ -21,7 +21,7 @@ pub(super) struct Index {
     pub warnings: Vec<String>,
 }
 
-/// Where rows are.
+/// A file that has rows.
 enum Source {
     Part(PathBuf),
     /// A journal may be sealed at any time, so its rows, which are few, are kept here.
@@ -42,13 +42,13 @@ pub(super) struct Entry {
 /// What a run has found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// A deadlock.
+    /// Whether it has found a deadlock.
     pub deadlock: bool,
-    /// A flow that starves.
+    /// Whether a flow starves in it.
     pub starved: bool,
-    /// A packet that was lost.
+    /// Whether a packet was lost in it.
     pub lost: bool,
-    /// That the run could not be made.
+    /// Whether it could not be made.
     pub error: bool,
 }
 

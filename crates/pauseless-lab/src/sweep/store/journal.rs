@@ -18,7 +18,7 @@ use super::record::Record;
 /// A journal that is ours.
 pub(super) struct Journal {
     path: PathBuf,
-    /// Holds the lock.
+    /// The open file, which holds the lock.
     file: Arc<File>,
     /// How many rows it has.
     pub rows: usize,
@@ -112,7 +112,7 @@ impl Journal {
 
 /// A line that was not written.
 pub(super) struct Torn {
-    /// Why.
+    /// Why the line was not written.
     pub failure: Failure,
     /// Whether the journal is as it was before, and can be used again.
     pub is_whole: bool,

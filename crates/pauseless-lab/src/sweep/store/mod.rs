@@ -96,7 +96,7 @@ impl Store {
         self
     }
 
-    /// Where it is.
+    /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -143,7 +143,7 @@ impl Store {
         merge::merge(self, plan, how)
     }
 
-    /// The merged results.
+    /// Opens the merged results.
     pub fn results(&self) -> Result<Results, Failure> {
         Results::open(&self.folder)
     }

@@ -10,7 +10,7 @@ use crate::sweep::plan::Task;
 use crate::sweep::row::{Name, Row};
 use crate::table::{Cells, Column};
 
-/// A finished run.
+/// A finished run with the names of its columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub task: String,

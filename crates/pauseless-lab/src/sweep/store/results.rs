@@ -1,4 +1,4 @@
-//! The merged results.
+//! The merged results of a campaign.
 
 use std::fs::{self, File};
 use std::io;

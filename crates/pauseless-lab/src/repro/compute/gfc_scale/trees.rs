@@ -25,7 +25,7 @@ const FAILURE_SEED: u64 = 1;
 /// A network with a cycle of buffers that can wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cyclic {
-    /// Which one.
+    /// The number of its sample.
     pub sample: u64,
     /// The probability that, of all cycles, the likeliest one has a flow for each of its
     /// dependencies when every host sends to one random host of another rack.
