@@ -281,8 +281,7 @@ impl FileValue for Disciplines {
     }
 
     fn show(&self) -> String {
-        let shown = Vec::from_iter(self.iter().map(FileValue::show));
-        format!("[{}]", shown.join(", "))
+        format!("[{}]", Vec::from_iter(self.iter().map(FileValue::show)).join(", "))
     }
 }
 

@@ -69,8 +69,7 @@ impl Campaign {
         mut flaw: impl FnMut(usize, String),
     ) {
         for (number, (axis, point)) in self.axes.iter().zip(points).enumerate() {
-            let set = axis.points[*point].set.iter();
-            for (path, value) in set.filter(|(path, _)| is_meant(path)) {
+            for (path, value) in axis.points[*point].set.iter().filter(|(path, _)| is_meant(path)) {
                 if let Err(wrong) = patch::put(table, path, value) {
                     flaw(number, wrong);
                     // As a key that nobody knows, so that whoever reads the scenario refuses it.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::campaign::{Axis, Campaign, Label};
 use super::row::Name;
 use super::screen::{Screened, Watch, screen};
-use super::text::{Texts, Written};
+use super::text::{ScenarioText, Texts};
 use crate::report::quantity::plural;
 
 /// The tasks of a campaign.
@@ -133,7 +133,7 @@ impl Plan {
         let points = self.points(index);
         let labels = axes.iter().zip(&points);
         let labels = labels.map(|(axis, point)| axis.points[*point].label.clone()).collect();
-        let Written { text, seed } = self.texts.scenario(&self.campaign, &points);
+        let ScenarioText { text, seed } = self.texts.scenario(&self.campaign, &points);
         let scenario = Name::of(&[&text]);
         Task {
             index,

@@ -32,8 +32,8 @@ struct Varied {
     kept: Vec<OnceLock<Vec<(String, String)>>>,
 }
 
-/// A scenario that was written.
-pub(super) struct Written {
+/// The text of a scenario, and the seed in it.
+pub(super) struct ScenarioText {
     pub text: String,
     pub seed: u64,
 }
@@ -64,7 +64,7 @@ impl Texts {
 
     /// The scenario with these values, one of each axis. What cannot be set is an unknown key in it,
     /// and so an error of its run.
-    pub(super) fn scenario(&self, campaign: &Campaign, points: &[usize]) -> Written {
+    pub(super) fn scenario(&self, campaign: &Campaign, points: &[usize]) -> ScenarioText {
         let varied = self.varied.iter().map(|it| it.texts(campaign, points));
         let varied = Vec::from_iter(varied);
         let mut all = Vec::from_iter(varied.iter().flat_map(|it| it.iter()).chain(&self.fixed));
@@ -75,7 +75,7 @@ impl Texts {
         let mut set = axes.flat_map(|(axis, point)| axis.points[*point].set.iter().rev());
         let seed = set.find_map(|(path, value)| (path == "seed").then(|| value.as_integer()));
         let seed = seed.flatten().map_or(self.seed, |seed| seed as u64);
-        Written { text, seed }
+        ScenarioText { text, seed }
     }
 }
 

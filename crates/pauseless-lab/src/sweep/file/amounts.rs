@@ -11,14 +11,8 @@ use crate::problem::{Problem, Sink};
 use crate::scenario::file::quote;
 use crate::scenario::reader::{At, Item};
 use crate::scenario::vary::{Amount, Unit};
+use crate::threshold::Scale;
 use crate::{section, words};
-
-/// How values lie between two others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scale {
-    Linear,
-    Log,
-}
 
 words! { Scale { "linear" => Scale::Linear, "log" => Scale::Log } }
 
@@ -208,8 +202,7 @@ impl Range {
         let fits = last.is_some_and(|last| last <= i64::MAX as u64);
         if from.unit != step.unit || !fits || (step.base == 0 && count > 1) {
             let message = format!("{} is no step from {}", step.exact(), from.exact());
-            let problem = self.place.problem(message);
-            return Err(problem.help("write a step of the same unit, above 0"));
+            return Err(self.place.problem(message).help("write a step of the same unit, above 0"));
         }
         let values = (0..count).map(|number| from.of(from.base + number * step.base));
         Ok(values.collect())

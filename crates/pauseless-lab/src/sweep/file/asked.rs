@@ -42,8 +42,7 @@ impl Asked {
     pub(super) fn lack(&self, scenario: &Scenario) -> Lack {
         let config = &scenario.config;
         let numbers = self.keep.iter().enumerate().filter_map(|(place, name)| {
-            let number = Reference::parse(&name.value).ok()?;
-            Some((place, number.check(config).err()?))
+            Some((place, Reference::parse(&name.value).ok()?.check(config).err()?))
         });
         let curves = self.curves.iter().enumerate();
         let curves = curves.filter_map(|(place, name)| {

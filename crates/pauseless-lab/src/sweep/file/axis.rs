@@ -174,8 +174,7 @@ impl Draft {
                     set: case.set.clone(),
                 };
                 let points = Vec::from_iter(cases.iter().map(point));
-                let places = cases.into_iter().map(|case| case.name.place);
-                ("", points, places.collect())
+                ("", points, cases.into_iter().map(|case| case.name.place).collect())
             }
             values => {
                 let (values, places) = values.flat();
@@ -276,8 +275,7 @@ fn read_cases(cases: &At<Named<Named<Value>>>, sink: &Sink) -> Option<Vec<Case>>
     if entries.is_empty() {
         // Unless there are some that something is wrong with.
         if sink.is_empty() {
-            let problem = cases.place.problem("no cases");
-            sink.push(problem.help("write NAME = { key = value }"));
+            sink.push(cases.place.problem("no cases").help("write NAME = { key = value }"));
         }
         return None;
     }

@@ -21,6 +21,7 @@ use super::plan::{TASKS_MAX, combinations};
 use super::report::file::{Known, Sections};
 use super::report::keys::ReportKeys;
 use super::row::column;
+use super::store;
 use crate::declare::{Declared, FileValue, Info, Key, Kind, List, Named, Tables};
 use crate::import::{self, source::Source};
 use crate::problem::{Problem, Problems, Sink};
@@ -31,9 +32,6 @@ use crate::{section, words};
 use asked::Asked;
 use axis::{AxisFile, Draft};
 use size::{Drafts, Size, SizeFile};
-
-/// Columns that all results have.
-const TAKEN: [&str; 6] = ["task", "version", "scenario", "seed", "ended", "error"];
 
 section! {
     /// One scenario over many values, seeds or networks, with one row of results per run.
@@ -154,7 +152,7 @@ impl Campaign {
 }
 
 /// A campaign, and where in its file things were written.
-struct Written {
+struct Placed {
     campaign: Campaign,
     scenario: Origin,
     /// Where each axis was written.
@@ -190,7 +188,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// Fails with what is wrong with the scenario's own file; `None` if something was reported.
-    fn read(&self, file: CampaignFile, mut root: Section<'_>) -> Result<Option<Written>, Problems> {
+    fn read(&self, file: CampaignFile, mut root: Section<'_>) -> Result<Option<Placed>, Problems> {
         let sink = root.sink();
         let scenario = self.scenario(file.scenario.given, sink)?;
         let mut keep = file.keep.get().cloned();
@@ -242,7 +240,7 @@ impl Reading<'_> {
         campaign.distributions = distributions(&campaign);
         refuse_crowd(&root, &campaign);
         root.finish();
-        Ok(Some(Written {
+        Ok(Some(Placed {
             campaign,
             scenario: source,
             axes: places,
@@ -333,8 +331,7 @@ fn drafts(axes: &Key<Tables<AxisFile>>, sink: &Sink) -> Drafts {
 
 /// Reports names of `keep` that no run could have.
 fn refuse_unknown(keep: Option<&[At<String>]>, sink: &Sink) {
-    let names = keep.unwrap_or_default().iter();
-    for At { value, place } in names.filter(|it| it.value != FLOWS) {
+    for At { value, place } in keep.unwrap_or_default().iter().filter(|it| it.value != FLOWS) {
         if let Err(help) = Reference::parse(value) {
             let problem = place.problem(format!("no run has a number {value:?}"));
             sink.push(problem.help(help));
@@ -399,8 +396,7 @@ fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
     let count = combinations(axes);
     if count > TASKS_MAX {
         let problem = root.place.problem(format!("{count} combinations of values"));
-        let problem = problem.expected(format!("at most {TASKS_MAX}"));
-        root.report(problem.help(help));
+        root.report(problem.expected(format!("at most {TASKS_MAX}")).help(help));
     }
 }
 
@@ -446,7 +442,7 @@ fn sizes_of(value: &Value, files: &mut BTreeSet<String>) {
 
 /// Whether a column of results has this name already, which is what it has.
 fn taken(name: &str, keep: &[String]) -> Option<&'static str> {
-    if TAKEN.contains(&name) {
+    if store::FIXED.contains(&name) {
         return Some("all results have a column of this name");
     }
     let mut kept = keep.iter().map(|number| column(number));

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use toml::{Table, Value};
 
 use super::asked::{Asked, Lack};
-use super::{Written, idle};
+use super::{Placed, idle};
 use crate::problem::{Problem, Problems, Sink};
 use crate::scenario::{Overrides, parse_file};
 use crate::sweep::campaign::{Campaign, Filter};
@@ -20,7 +20,7 @@ const TRIED_MAX: usize = 64;
 const LOOKED_AT_MAX: usize = 40;
 
 /// Tries all axes. Fails with what is wrong with the scenario's own file.
-pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
+pub(super) fn check(written: &Placed, sink: &Sink) -> Result<(), Problems> {
     let campaign = &written.campaign;
     let trial = Trial { written, sink, first: first(campaign) };
     let mut lacks = Vec::new();
@@ -68,7 +68,7 @@ fn first(campaign: &Campaign) -> Vec<usize> {
 }
 
 struct Trial<'w> {
-    written: &'w Written,
+    written: &'w Placed,
     sink: &'w Sink,
     first: Vec<usize>,
 }
@@ -130,7 +130,7 @@ impl Trial<'_> {
     }
 
     fn reader(&self) -> Reader<'_> {
-        let Written { campaign, scenario, .. } = self.written;
+        let Placed { campaign, scenario, .. } = self.written;
         let file = match &scenario.file {
             Some((path, _)) => path.clone(),
             None => campaign.folder.join("scenario"),

@@ -152,9 +152,7 @@ impl Judged {
         self.notes.extend(counted.notes(rows, of));
         Ok(counted.shares.get(&0).map_or(Share::default(), |it| it[0]))
     }
-}
 
-impl Judged {
     fn compare(&mut self, value: f64, other: f64) {
         let [low, high] = self.share.interval();
         let [other_low, other_high] = self.other.unwrap_or(self.share).interval();

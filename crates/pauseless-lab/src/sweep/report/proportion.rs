@@ -122,8 +122,7 @@ pub(super) fn units(
     per: &[String],
     fixed: impl Fn(&str) -> bool,
 ) -> Result<String, String> {
-    let free = per.iter().rfind(|it| !fixed(it));
-    let Some(name) = free.or(per.last()) else {
+    let Some(name) = per.iter().rfind(|it| !fixed(it)).or(per.last()) else {
         return Ok("runs".to_string());
     };
     let unit = rows.coded(name)?.unit;

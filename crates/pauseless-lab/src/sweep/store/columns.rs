@@ -148,4 +148,4 @@ pub(super) const ENDED: &str = "ended";
 pub(super) const ERROR: &str = "error";
 
 /// The columns that all campaigns have.
-const FIXED: [&str; 6] = [TASK, SCENARIO, VERSION, SEED, ENDED, ERROR];
+pub(in crate::sweep) const FIXED: [&str; 6] = [TASK, SCENARIO, VERSION, SEED, ENDED, ERROR];

@@ -84,8 +84,7 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
     }
     disk::finish(file, &unfinished, &target).map_err(|error| Failure::write(&target, &error))?;
     let checksum = store.folder.join(CHECKSUM);
-    let line = format!("{hash}  {RESULTS}\n");
-    disk::put(&unfinished, &checksum, line.as_bytes())?;
+    disk::put(&unfinished, &checksum, format!("{hash}  {RESULTS}\n").as_bytes())?;
     merged.file = Some(target);
     Ok(merged)
 }

@@ -41,6 +41,7 @@ pub use results::Results;
 pub use samples::Samples;
 pub use writer::{Tables, Writer};
 
+pub(super) use columns::FIXED;
 pub(super) use journal::host;
 
 use super::campaign::Campaign;
