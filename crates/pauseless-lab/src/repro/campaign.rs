@@ -59,7 +59,7 @@ pub(super) fn run_all(
     Ok(prefixes)
 }
 
-/// What came of a campaign at all of its sizes.
+/// The rows of a campaign at all of its sizes.
 struct Results {
     file: String,
     campaign: Campaign,
@@ -140,5 +140,5 @@ fn row(campaign: &Campaign, task: &plan::Task, sample: &Sample) -> Row {
     }
 }
 
-/// So many runs are in memory at once; of the others only their rows are.
+/// The most runs that are in memory at once; of all others there are only rows.
 const RUNS_AT_ONCE: usize = 1_000;

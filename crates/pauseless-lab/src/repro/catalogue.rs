@@ -29,7 +29,7 @@ impl Entry {
         format!("{}-{}", self.paper, self.stem)
     }
 
-    /// What the claims file says.
+    /// Reads the claims file.
     pub fn experiment(&self) -> Result<Experiment, Problems> {
         Experiment::parse(&self.file(), &self.claims)
     }
@@ -118,7 +118,7 @@ pub fn read(folder: &Path) -> Result<Vec<Entry>, Problems> {
     }
 }
 
-/// What lies in a folder, in the order of names.
+/// The files and folders of a folder, in the order of their names.
 fn listed(folder: &Path) -> Result<Vec<std::path::PathBuf>, Problems> {
     let entries = fs::read_dir(folder).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()

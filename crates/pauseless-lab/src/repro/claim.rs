@@ -23,7 +23,7 @@ pub struct Judged {
 /// What was measured for a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// In which discipline, if the claim was tried in several.
+    /// The queueing discipline, if the claim was tried in several.
     pub discipline: Option<Discipline>,
     /// The values, in the order of the claim; `None` for what could not be measured.
     pub measured: Vec<Option<f64>>,
@@ -74,7 +74,7 @@ impl Claim {
         judged(findings, verdict)
     }
 
-    /// What is wrong with how it is written.
+    /// Checks how the claim is written.
     pub(super) fn check(&self, experiment: &Experiment) -> Result<(), Problem> {
         let wrong = |message: &str| Err(self.place.problem(message));
         self.criterion().map_err(|message| self.place.problem(message))?;
@@ -321,7 +321,7 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
 /// What stands for the paper's words in a claim of our own.
 const NOT_IN_THE_PAPER: &str = "not in the paper";
 
-/// What can be asked of the numbers of all seeds.
+/// The ways to make one number of those of all seeds.
 const OVER_SEEDS: [&str; 9] =
     ["median", "mean", "min", "max", "sum", "count", "above", "percent", "std"];
 

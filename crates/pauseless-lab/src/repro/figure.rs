@@ -15,7 +15,7 @@ use crate::scenario::reader::At;
 pub struct Outcome {
     /// The position of the case.
     pub case: usize,
-    /// In which discipline, if the case was tried in several.
+    /// The queueing discipline, if the case was tried in several.
     pub discipline: Option<Discipline>,
     /// The seed of the run.
     pub seed: u64,

@@ -69,9 +69,9 @@ section! {
 }
 
 section! {
-    /// What one scale has that the scenario file has not.
+    /// The changes to the scenario at one scale.
     pub struct Resize {
-        /// What differs, in words.
+        /// How this scale differs, in words.
         note: String, default String::new();
         /// Values of the scenario by their paths, for all cases.
         set: Table, default Table::new();
@@ -325,7 +325,7 @@ impl FileValue for Paper {
 pub enum Met {
     /// It is met everywhere, or nowhere.
     Always(bool),
-    /// In these disciplines and no others.
+    /// It is met in these disciplines and no others.
     In(Disciplines),
 }
 
@@ -486,7 +486,7 @@ impl Experiment {
     }
 }
 
-/// More seeds are the business of campaigns.
+/// How many seeds a case may have; campaigns may have more.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
 
 #[cfg(test)]

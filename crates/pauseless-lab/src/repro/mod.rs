@@ -39,9 +39,9 @@ use crate::table::{Column, Table};
 named! {
     /// How large experiments are.
     pub enum Scale {
-        /// All of them in minutes.
+        /// Small enough that all experiments take minutes.
         Quick = "quick",
-        /// As large as the paper's.
+        /// As large as in the paper.
         Full = "full",
     }
 }

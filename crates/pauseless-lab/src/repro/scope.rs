@@ -18,7 +18,7 @@ use crate::scenario::patch;
 use crate::scenario::{Overrides, Problems, Scenario};
 use crate::sweep::store::{self, Samples};
 
-/// Why an experiment was not carried out.
+/// A reason why an experiment was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// A claims file or a scenario with something wrong in it.
@@ -39,7 +39,7 @@ pub enum Failure {
 pub struct Session<'a> {
     /// The scale of the experiments.
     pub scale: Scale,
-    /// Where finished runs are kept, if they are.
+    /// The store of finished runs, if they are kept.
     pub store: Option<Samples>,
     /// Whether to keep the JSON document of each run.
     pub keeps_documents: bool,
@@ -52,7 +52,7 @@ pub struct Session<'a> {
 /// A run that is to be made.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Its name, such as `PFC/output-queued, seed 3`.
+    /// The name of the run, such as `PFC/output-queued, seed 3`.
     pub name: String,
     /// The text of the scenario.
     pub text: String,
@@ -79,19 +79,19 @@ impl Task {
         }
     }
 
-    /// The same with these curves kept.
+    /// The same run with these curves kept.
     pub fn keeping(mut self, curves: &[String]) -> Task {
         self.curves = curves.to_vec();
         self
     }
 
-    /// The same with these numbers measured, and no others.
+    /// The same run with these numbers measured, and no others.
     pub fn measuring(mut self, numbers: &[String]) -> Task {
         self.numbers = Some(numbers.to_vec());
         self
     }
 
-    /// The same, to be replayed on the page of the experiment.
+    /// The same run, to be replayed on the page of the experiment.
     pub fn shown(mut self) -> Task {
         self.is_shown = true;
         self
@@ -149,7 +149,7 @@ impl<'a> Scope<'a> {
         patch::patch(text, set).map_err(|wrong| self.wrong(wrong))
     }
 
-    /// The same with one value replaced.
+    /// A scenario file with one value replaced.
     pub fn set(&self, text: &str, path: &str, value: impl Into<Value>) -> Result<String, Failure> {
         let set = Table::from_iter([(path.to_string(), value.into())]);
         self.patch(text, &set)
@@ -303,7 +303,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// More runs are too many for a page.
+/// The most runs that are replayed on a page.
 const RUNS_MAX: usize = 18;
-/// A larger network cannot be seen on a page.
+/// The most links of a network that is replayed on a page.
 const LINKS_MAX: usize = 100;

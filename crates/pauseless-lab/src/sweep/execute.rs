@@ -18,7 +18,7 @@ use crate::sample::{Asked, Sample};
 use crate::scenario::{Overrides, Scenario};
 use crate::table::{Cells, Column, Table};
 
-/// What was found in several runs.
+/// How many runs have found what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Runs that there are.
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// In words: `3 deadlocks, 1 starved, no loss`.
+    /// The counts in words: `3 deadlocks, 1 starved, no loss`.
     pub fn found(self) -> String {
         let deadlocks = match self.deadlocks {
             0 => "no deadlock".to_string(),
@@ -81,13 +81,13 @@ impl Tally {
 pub struct Progress {
     /// Runs that are to be made.
     pub total: usize,
-    /// What came of those that were made.
+    /// What was found in the runs that were made.
     pub tally: Tally,
 }
 
-/// Who is told of what happens, and where rows go. Several threads call it.
+/// The functions that keep rows and watch progress; several threads call them at once.
 pub struct Hooks<'a, E> {
-    /// Keeps a row and its tables. What it cannot keep ends the campaign.
+    /// Keeps a row and its tables; an error ends the campaign.
     pub keep: &'a Keep<'a, E>,
     /// Called often; may break the campaign off. Runs in flight are then given up.
     pub watch: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync),
@@ -151,7 +151,7 @@ pub fn execute<E: Send>(
     }
 }
 
-/// What the threads share.
+/// The state that all threads share.
 struct Work<'a, E> {
     plan: &'a Plan,
     hooks: &'a Hooks<'a, E>,

@@ -15,7 +15,7 @@ use crate::report::quantity::plural;
 /// The tasks of a campaign.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Whose tasks they are.
+    /// The campaign that has these tasks.
     pub campaign: Campaign,
     /// How many axes, the slowest ones, decide the network.
     outer: usize,
@@ -26,13 +26,13 @@ pub struct Plan {
     texts: Texts,
 }
 
-/// More runs than this nobody waits for.
+/// The most runs that a campaign may have.
 pub(super) const TASKS_MAX: u64 = 100_000_000;
 
 /// One run that is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Its place in the list.
+    /// The place of the task in the list.
     pub index: usize,
     /// Its scenario: a file that `pauseless run` takes, the same text whatever order the values
     /// were written in.
@@ -47,10 +47,10 @@ pub struct Task {
     pub labels: Vec<Label>,
 }
 
-/// Why there is no plan.
+/// A reason why there is no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// It was broken off.
+    /// The user has broken the planning off.
     #[error("interrupted")]
     Interrupted,
     /// The filter lets no network through.
@@ -66,7 +66,7 @@ pub enum PlanError {
     Cache(String, std::io::Error),
 }
 
-/// What the filter has left out.
+/// The message of a filter that leaves nothing.
 fn empty(screened: &Screened) -> String {
     let Screened { looked_at, by_cyclic, by_connected, .. } = screened;
     format!(

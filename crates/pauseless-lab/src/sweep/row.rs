@@ -42,7 +42,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What came of a task. Nothing in it depends on when, where or how fast it was run.
+/// The result of a task, which does not depend on when, where or how fast it was run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The name of the task.

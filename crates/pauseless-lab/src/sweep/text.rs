@@ -10,13 +10,13 @@ use super::campaign::Campaign;
 
 /// The seed of a scenario that has none written.
 const SEED: u64 = 1;
-/// Of a section that has more texts than this they are not kept.
+/// The most texts of a section that are kept in memory.
 const KEPT_MAX: usize = 200_000;
 
 /// The sections of scenarios.
 #[derive(Clone, Debug)]
 pub(super) struct Texts {
-    /// Those that no axis changes.
+    /// The sections that no axis changes, with their texts.
     fixed: Vec<(String, String)>,
     varied: Vec<Varied>,
     seed: u64,
@@ -28,7 +28,7 @@ struct Varied {
     section: String,
     /// The places of the axes that change the section.
     axes: Vec<usize>,
-    /// What it was, for each combination of their values; empty if these are too many.
+    /// The text for each combination of their values; empty if there are too many.
     kept: Vec<OnceLock<Vec<(String, String)>>>,
 }
 

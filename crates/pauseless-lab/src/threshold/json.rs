@@ -24,7 +24,7 @@ records! {
         scenario: String = question.knob.name().to_string();
         /// The key that was varied.
         key: String = question.knob.key().to_string();
-        /// What was looked for.
+        /// The property that was looked for.
         property: String = question.property.name();
         /// What all values are numbers of: `bps`, `B`, `ps`, `ppm`, `1` or `1e-9`.
         unit: &'static str = question.low.unit.name();
@@ -43,9 +43,9 @@ records! {
         interrupted: bool = answer.is_interrupted;
         /// `sharp`, `blurred` or `none`.
         verdict: &'static str = verdict;
-        /// Why it is blurred, or none.
+        /// The reasons why it is blurred, or why there is none.
         reasons: Vec<String> = reasons;
-        /// Where it is, unless there is none.
+        /// The threshold, unless there is none.
         threshold: Option<ThresholdValues> = threshold.as_ref().map(ThresholdValues::new);
         /// How often it was seen at each value of the grid.
         shares: Vec<ShareRecord> = answer.shares.iter().map(ShareRecord::new).collect();
@@ -59,7 +59,7 @@ records! {
         direction: &'static str = threshold.direction.name();
         /// The median over seeds.
         median: u64 = threshold.median.base;
-        /// What encloses the median.
+        /// Two values that enclose the median.
         bounds: [u64; 2] = [threshold.bounds.0.base, threshold.bounds.1.base];
         /// The probability that the bounds enclose the median.
         confidence: f64 = threshold.confidence;

@@ -27,7 +27,7 @@ pub use property::Property;
 pub use scale::Scale;
 pub use verdict::{Direction, Threshold, Verdict};
 
-/// What is looked for.
+/// The question at which value a property flips.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The scenario, and the value that is varied.
@@ -36,7 +36,7 @@ pub struct Question {
     pub low: Amount,
     /// The greatest value that is tried.
     pub high: Amount,
-    /// What is to flip.
+    /// The property that is to flip.
     pub property: Property,
     /// Seeds 1 to this.
     pub seeds: u64,
@@ -50,10 +50,10 @@ pub struct Question {
     pub duration: Option<Span>,
 }
 
-/// What came of it.
+/// The answer to a question.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What was looked for.
+    /// The question that is answered.
     pub question: Question,
     /// To how many base units.
     pub precision: u64,
@@ -93,7 +93,7 @@ pub struct Course {
     pub changes: usize,
 }
 
-/// Why there is no answer.
+/// A reason why there is no answer.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// The scenario is refused with this value.
@@ -231,7 +231,7 @@ impl Question {
     }
 }
 
-/// Where scenarios are run.
+/// The state of a search, which all threads share.
 struct Bench<'q, F> {
     question: &'q Question,
     done: AtomicUsize,

@@ -45,7 +45,7 @@ enum Comparison {
 }
 
 impl Comparison {
-    /// As they are typed, the longer ones first.
+    /// All comparisons as they are typed, the longer ones first.
     const ALL: [(&'static str, Comparison); 4] = [
         (">=", Comparison::AtLeast),
         ("<=", Comparison::AtMost),
@@ -116,7 +116,7 @@ impl Property {
         matches!(self, Property::Number(limit) if limit.number.number.is_probed)
     }
 
-    /// As it is typed.
+    /// The property as it is typed.
     pub fn name(&self) -> String {
         match self {
             Property::Deadlock => "deadlock".to_string(),
@@ -128,7 +128,7 @@ impl Property {
         }
     }
 
-    /// As the subject of a sentence.
+    /// The property as the subject of a sentence.
     pub fn subject(&self) -> String {
         match self {
             Property::Deadlock => "a deadlock".to_string(),

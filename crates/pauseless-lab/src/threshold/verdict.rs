@@ -20,12 +20,12 @@ pub enum Verdict {
     },
     /// Half of the seeds or more do not flip.
     None {
-        /// What they do instead.
+        /// What the seeds do instead.
         reason: String,
     },
 }
 
-/// Where the seeds that flip do.
+/// The value at which the seeds flip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
     /// Whether the property comes or goes as the value grows.

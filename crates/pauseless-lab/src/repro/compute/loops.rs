@@ -65,7 +65,7 @@ struct Loop {
     n: u16,
     ttl: u16,
     discipline: Discipline,
-    /// Who sends into it, each the same.
+    /// The names of the flows that enter the loop, all at the same rate.
     flows: Vec<String>,
     paper: f64,
     exact: f64,

@@ -21,7 +21,7 @@ pub type PerRun = fn(&Run, Add<'_>);
 /// A function that `compute` or `per_run` names in a claims file.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<F> {
-    /// Its name in files.
+    /// The name of the function in claims files.
     pub name: &'static str,
     /// The function that is called.
     pub call: F,

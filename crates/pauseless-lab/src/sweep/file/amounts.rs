@@ -136,7 +136,7 @@ impl FileValue for Amount {
     }
 }
 
-/// What lies between two amounts of the same.
+/// The values between two amounts of the same unit.
 struct Between {
     from: Amount,
     to: Amount,
@@ -144,7 +144,7 @@ struct Between {
 }
 
 impl Range {
-    /// All values, unless something is wrong with them.
+    /// All values of the range; `None` if something was reported.
     pub(super) fn values(&self, sink: &Sink) -> Option<Vec<Value>> {
         if self.count.is_written {
             // What is wrong with it was reported.
@@ -195,7 +195,7 @@ impl Range {
         }
     }
 
-    /// So many values, each by `step` above the one before.
+    /// `count` values from `from` on, each `step` above the one before.
     fn steps(&self, from: Amount, step: Amount, count: u64) -> Result<Vec<Amount>, Problem> {
         let from = from.like(step);
         let last = step.base.checked_mul(count - 1).and_then(|way| way.checked_add(from.base));
@@ -210,7 +210,7 @@ impl Range {
 }
 
 impl Random {
-    /// What the seed and the name of the axis decide, in ascending order.
+    /// The values that are drawn from the seed and the name of the axis, in ascending order.
     pub(super) fn values(&self, name: &str, sink: &Sink) -> Option<Vec<Value>> {
         let (from, to) = (self.from.given.as_ref()?, self.to.given.as_ref()?);
         let between = Between::new(from, to, self.scale.value);
@@ -251,7 +251,7 @@ impl Between {
         Ok(Between { from, to, scale })
     }
 
-    /// So many values from the one to the other.
+    /// `count` evenly spaced values, with both ends.
     fn even(&self, count: u64) -> Vec<Amount> {
         let last = (count - 1).max(1) as f64;
         let values = (0..count).map(|number| match number {
@@ -262,7 +262,7 @@ impl Between {
         values.collect()
     }
 
-    /// What lies at this share of the way.
+    /// The value at this share of the way from one end to the other.
     fn at(&self, share: f64) -> Amount {
         let (from, to) = (self.from.base as f64, self.to.base as f64);
         let base = match self.scale {
@@ -274,7 +274,7 @@ impl Between {
     }
 }
 
-/// As a scenario has it.
+/// The amount as a value of a scenario file.
 fn value(amount: Amount) -> Value {
     match amount.unit {
         Unit::Count => Value::Integer(amount.base as i64),
@@ -283,5 +283,5 @@ fn value(amount: Amount) -> Value {
     }
 }
 
-/// What to do about too many values.
+/// The help for ranges that do not have enough values.
 const WIDER: &str = "a smaller count, or a wider range";

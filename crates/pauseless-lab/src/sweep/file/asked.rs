@@ -13,7 +13,7 @@ pub(super) struct Asked {
     pub curves: Vec<At<String>>,
 }
 
-/// What the runs of a scenario do not have, by place in the lists.
+/// The numbers and curves that the runs of a scenario do not have, by their places in the lists.
 #[derive(Default)]
 pub(super) struct Lack {
     numbers: BTreeMap<usize, &'static str>,
@@ -38,7 +38,7 @@ impl Lack {
 }
 
 impl Asked {
-    /// What the runs of `scenario` do not have of it.
+    /// The numbers and curves that the runs of `scenario` do not have.
     pub(super) fn lack(&self, scenario: &Scenario) -> Lack {
         let config = &scenario.config;
         let numbers = self.keep.iter().enumerate().filter_map(|(place, name)| {

@@ -78,7 +78,7 @@ impl FileValue for Plain {
 /// An axis that can be varied.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    /// Its name, without a unit.
+    /// The name of the axis, without a unit.
     pub name: At<String>,
     keys: Vec<At<String>>,
     pub values: Values,
@@ -89,13 +89,13 @@ pub(super) struct Draft {
 pub(super) enum Values {
     /// Each with its place.
     Listed(List<Plain>),
-    /// All at one place.
+    /// Values by rule, all at one place.
     Counted(At<Vec<Value>>),
-    /// Several keys at once, by name.
+    /// Named cases, each of which sets several keys.
     Cases(Vec<Case>),
 }
 
-/// Several keys at once, by name.
+/// A named case, which sets several keys.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub name: At<String>,
@@ -105,9 +105,9 @@ pub(super) struct Case {
 /// Where an axis was written.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
-    /// Its keys, or its name if they stand in cases.
+    /// The keys of the axis, or its name if the keys stand in cases.
     keys: Vec<At<String>>,
-    /// Of each value, or one for all.
+    /// The place of each value, or one for all.
     points: Vec<Place>,
 }
 
@@ -125,7 +125,7 @@ impl Places {
     }
 }
 
-/// More values than this are the business of several axes.
+/// The most values that an axis may have.
 pub(super) const POINTS_MAX: u64 = 1_000_000;
 
 impl Draft {
@@ -161,7 +161,7 @@ impl Draft {
         }
     }
 
-    /// What it is in the plan, and its places.
+    /// The axis as the plan has it, and where it was written.
     pub(super) fn finish(self) -> (Axis, Places) {
         let keys = if self.keys.is_empty() { vec![self.name.clone()] } else { self.keys.clone() };
         let set = |value: &Value| {
@@ -258,7 +258,7 @@ impl Values {
         Some(Values::Counted(At { value, place }))
     }
 
-    /// All values, and their places or the one of all.
+    /// All values, and their places or one place for all.
     fn flat(self) -> (Vec<Value>, Vec<Place>) {
         match self {
             Values::Listed(list) => list.into_iter().map(|at| (at.value.0, at.place)).unzip(),

@@ -164,14 +164,14 @@ struct Placed {
 struct Origin {
     /// Where in the campaign's file it is named.
     place: Place,
-    /// Its own file and what that contains, if it has one.
+    /// The scenario's own file and its text, if it has one.
     file: Option<(PathBuf, String)>,
 }
 
 /// The scenario that all runs begin with.
 struct Base {
     table: Table,
-    /// What its paths are relative to.
+    /// The folder that paths in the scenario are relative to.
     folder: PathBuf,
     source: Origin,
 }
@@ -354,7 +354,7 @@ fn take_flows(keep: &mut Option<Vec<At<String>>>) -> bool {
     is_there
 }
 
-/// What is kept of every run, and then `keep` or the usual, each once.
+/// The numbers that are kept of every run, then those of `keep` or the usual ones, each once.
 fn kept(keep: Option<&[At<String>]>) -> Vec<String> {
     let keep = match keep {
         Some(keep) => keep.iter().map(|it| it.value.clone()).collect(),
@@ -422,7 +422,7 @@ fn distributions(campaign: &Campaign) -> BTreeMap<String, Value> {
     read.collect()
 }
 
-/// What stands at any key `sizes` or `file`.
+/// Collects the files that any key `sizes` or `file` names.
 fn sizes_of(value: &Value, files: &mut BTreeSet<String>) {
     match value {
         Value::Table(table) => {

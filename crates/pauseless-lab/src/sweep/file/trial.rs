@@ -16,7 +16,7 @@ use crate::sweep::network::Answer;
 
 /// Of axes with more values, only the first, the middle and the last one are tried.
 const TRIED_MAX: usize = 64;
-/// So many networks are looked at for one that the filter lets through.
+/// The most networks that are looked at for one that the filter lets through.
 const LOOKED_AT_MAX: usize = 40;
 
 /// Tries all axes. Fails with what is wrong with the scenario's own file.
@@ -197,7 +197,7 @@ impl Trial<'_> {
 
 /// Reads scenarios, on any core.
 struct Reader<'a> {
-    /// What paths are relative to.
+    /// The file that paths are relative to.
     file: String,
     filter: Filter,
     asked: &'a Asked,

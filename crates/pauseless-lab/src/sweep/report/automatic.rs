@@ -102,5 +102,5 @@ fn is_finding(name: &str) -> bool {
 
 /// An axis with more values than this repeats.
 const REPETITIONS: usize = 50;
-/// More curves than this hide each other.
+/// The most values of an axis that become curves.
 const FEW: usize = 6;

@@ -11,7 +11,7 @@ use crate::repro::claim::Verdict;
 pub struct Judged {
     /// The claim as the file has it.
     pub claim: Claim,
-    /// What is counted: `runs`, or `networks`.
+    /// The plural of what is counted, such as `runs` or `networks`.
     pub units: String,
     /// How many of how many.
     pub share: Share,

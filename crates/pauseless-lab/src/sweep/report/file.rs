@@ -12,12 +12,12 @@ use crate::problem::Sink;
 use crate::scenario::did_you_mean;
 use crate::scenario::reader::{At, Section};
 
-/// What is asked of a report.
+/// The sections of a campaign's file that a report needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sections {
     /// Tables and figures, in the order of the file.
     pub reports: Vec<Wanted>,
-    /// What the campaign is said to show.
+    /// The claims in the order of the file.
     pub claims: Vec<Claim>,
 }
 
@@ -26,9 +26,9 @@ pub struct Sections {
 pub struct Wanted {
     /// The stem of its files.
     pub name: String,
-    /// What it shows; empty for what the rest of the section says.
+    /// The title; empty for one made of the rest of the section.
     pub title: String,
-    /// What is made of the runs.
+    /// The kind of table with its own keys.
     pub kind: Kind,
     /// The conditions on the runs that count.
     pub select: Vec<Condition>,
@@ -46,7 +46,7 @@ impl Wanted {
     }
 }
 
-/// What is made of the runs.
+/// A kind of table or figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// The share of runs in which a number is above zero.
@@ -55,7 +55,7 @@ pub enum Kind {
         of: Vec<String>,
         /// The axis that goes across, if one does.
         columns: Option<String>,
-        /// What is counted instead of runs, if anything is: each combination of these.
+        /// The axes whose combinations are counted instead of runs, if any.
         per: Vec<String>,
     },
     /// How a number is distributed over runs.
@@ -71,7 +71,7 @@ pub enum Kind {
         x: String,
         /// The number that is shown.
         of: String,
-        /// What stands for the runs at one place.
+        /// The number that stands for the runs at one place.
         middle: Middle,
         /// How far they spread.
         band: Band,
@@ -86,12 +86,12 @@ pub enum Kind {
         y: String,
         /// The number that is shown.
         of: String,
-        /// What stands in a cell.
+        /// The number that stands in a cell.
         take: Take,
     },
 }
 
-/// What stands for several runs.
+/// The number that stands for several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Middle {
     /// The run in the middle.
@@ -111,7 +111,7 @@ pub enum Band {
     Range,
 }
 
-/// What stands in a cell of a heat map.
+/// The number that stands in a cell of a heat map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
     /// The sum by the number of runs.
@@ -133,22 +133,22 @@ pub struct Condition {
     pub values: Vec<Label>,
 }
 
-/// What a campaign is said to show.
+/// A claim about the share of runs that have found something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The claim in words.
     pub text: String,
     /// The number that is above zero in the runs that count.
     pub of: String,
-    /// What is counted instead of runs, if anything is.
+    /// The axes whose combinations are counted instead of runs, if any.
     pub per: Vec<String>,
     /// The conditions on the runs that count.
     pub select: Vec<Condition>,
-    /// What is asked of their share.
+    /// The condition on the share of these runs.
     pub asks: Asks,
     /// Whether it is known to hold.
     pub is_met: bool,
-    /// Why it does not.
+    /// The reason why it does not hold, if it does not.
     pub reason: String,
     /// The sizes of the campaign in which it is judged; empty for all.
     pub sizes: Vec<String>,
@@ -163,11 +163,11 @@ pub enum Asks {
     AtLeast(f64),
     /// Less than in the same runs with other values of some axes.
     FewerThan(Vec<Condition>),
-    /// More than in those.
+    /// More than in the same runs with other values of some axes.
     MoreThan(Vec<Condition>),
 }
 
-/// What sections may speak of.
+/// The axes and numbers that sections may name.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     /// The axes of the campaign.
@@ -213,7 +213,7 @@ struct Names<'a> {
     sink: &'a Sink,
     axes: &'a [Axis],
     values: &'a [Axis],
-    /// What runs can be told apart by.
+    /// The columns by which runs can be told apart.
     columns: Vec<&'a str>,
     numbers: Vec<String>,
 }
@@ -382,7 +382,7 @@ impl<'a> Names<'a> {
         self.known_number(name.given.as_ref()?)
     }
 
-    /// One or several of those.
+    /// One or several numbers that are kept of each run.
     fn numbers(&self, keys: &ProportionKeys) -> Option<Vec<String>> {
         let names = &keys.of.get()?.0;
         if names.len() > NUMBERS_MAX {
@@ -464,7 +464,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A bit for each is all that is remembered.
+/// The most numbers of a table, since each takes a bit of 64.
 const NUMBERS_MAX: usize = 64;
-/// What is kept of every run.
+/// The findings, which are kept of every run.
 pub(super) const FINDINGS: [&str; 3] = ["deadlock", "starved", "lost"];

@@ -12,7 +12,7 @@ pub(super) struct Groups {
     pub key: Key,
     /// The values in order, for each combination that has any.
     pub values: BTreeMap<u64, Vec<f64>>,
-    /// What the reader must know.
+    /// Notes for the reader, such as runs that lack the number.
     pub notes: Vec<String>,
 }
 
@@ -57,12 +57,12 @@ impl Groups {
 pub(super) struct Layout {
     /// The panels, each with its title and its curves.
     pub panels: Vec<(String, Vec<u64>)>,
-    /// What is left out.
+    /// Notes on curves and panels that are left out.
     pub notes: Vec<String>,
 }
 
 impl Layout {
-    /// Of groups with these keys, as many as can be read.
+    /// Lays out the groups with these keys, as many as can be told apart.
     pub(super) fn of(key: &Key, keys: &[u64]) -> Layout {
         let last = key.columns.last().map_or(1, |it| it.values.len() as u64);
         let mut panels: Vec<(String, Vec<u64>)> = Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn cut<T>(panels: &mut Vec<T>) -> Option<String> {
     })
 }
 
-/// More curves than this nobody can tell apart.
+/// The most curves of a panel that can be told apart.
 const CURVES_MAX: usize = 10;
-/// More panels than this are not a figure.
+/// The most panels of a figure.
 const PANELS_MAX: usize = 24;

@@ -59,11 +59,11 @@ fn used(groups: &Groups, before: usize) -> Vec<usize> {
 
 /// One axis of the map.
 struct Side {
-    /// What stands at it.
+    /// The axis as it is drawn.
     axis: Axis,
     /// The places of its values among all of the axis, numbers in ascending order.
     places: Vec<usize>,
-    /// Its values in words.
+    /// The values of the axis in words.
     words: Vec<String>,
 }
 

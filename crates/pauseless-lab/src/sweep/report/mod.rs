@@ -43,18 +43,18 @@ use crate::draw::figure::Figure;
 use crate::repro::claim::Verdict;
 use crate::table::Table;
 
-/// All that is shown of a campaign.
+/// The report of a campaign.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The name of the campaign.
     pub name: String,
     /// The title, in one line.
     pub title: String,
-    /// What differs at this size, in words.
+    /// How this size of the campaign differs, in words.
     pub note: String,
     /// The version of the program that made the runs: this one, until somebody knows better.
     pub version: String,
-    /// What a reader needs to know beside the rows.
+    /// Facts about the campaign that are not in its rows.
     pub context: Context,
     /// The first few tasks without a row: the name of each and its values.
     pub missing: Vec<(String, String)>,
@@ -62,17 +62,17 @@ pub struct Report {
     pub runs: usize,
     /// How many of them ended for which reason.
     pub ended: Vec<(String, usize)>,
-    /// What was found in them.
+    /// How many runs have found what.
     pub found: Found,
     /// Runs that could not be made.
     pub failed: Failed,
-    /// What the campaign is said to show, and whether it does.
+    /// The claims, and whether they hold.
     pub claims: Vec<Judged>,
     /// The tables with their figures.
     pub parts: Vec<Part>,
 }
 
-/// What a report says beside what is in the rows.
+/// Facts about a campaign that are not in its rows.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The command that makes the runs again, such as `pauseless sweep papers/gfc/table1.sweep.toml`.
@@ -92,7 +92,7 @@ pub struct Context {
 pub struct Failed {
     /// How many runs could not be made.
     pub count: usize,
-    /// Why, in how many, and the first task of which that is so; the most frequent first.
+    /// Each reason with the number of its runs and the first task; the most frequent reason first.
     pub reasons: Vec<(String, usize, String)>,
 }
 
@@ -105,26 +105,26 @@ pub struct Part {
     pub title: String,
     /// Its kind in the campaign's file.
     pub kind: &'static str,
-    /// As people read it.
+    /// The table as people read it.
     pub shown: Shown,
-    /// As programs read it.
+    /// The table as programs read it.
     pub data: Table,
     /// The figures of the table.
     pub figures: Vec<Figure>,
-    /// What the reader must know.
+    /// Notes for the reader, such as runs that are left out.
     pub notes: Vec<String>,
 }
 
 /// A table for people.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What stands above each column.
+    /// The headings of the columns.
     pub heads: Vec<Head>,
     /// The rows, with a cell for every head.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What stands above a column.
+/// The heading of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     /// The words of the heading.
@@ -252,7 +252,7 @@ impl Report {
     }
 }
 
-/// What the file asks for, or the usual.
+/// The tables that the file asks for, or the usual ones.
 fn reports(campaign: &Campaign) -> Cow<'_, [Wanted]> {
     if campaign.reports.is_empty() {
         Cow::Owned(automatic::reports(campaign))
@@ -319,7 +319,7 @@ fn failed(rows: &Rows<'_>) -> Result<Failed, String> {
     Ok(Failed { count, reasons })
 }
 
-/// More reasons than this nobody reads.
+/// The most reasons that are listed.
 const REASONS_MAX: usize = 5;
 
 #[cfg(test)]

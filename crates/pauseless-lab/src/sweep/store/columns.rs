@@ -28,7 +28,7 @@ pub(super) struct AxisColumn {
 }
 
 impl Columns {
-    /// Those of a campaign, whose results are in `folder`.
+    /// The columns of a campaign, whose results are in `folder`.
     pub fn of(campaign: &Campaign, folder: &Path) -> Result<Columns, Failure> {
         let mut axes = Vec::new();
         for (place, axis) in campaign.axes.iter().enumerate() {
@@ -119,7 +119,7 @@ impl Identity {
 }
 
 impl AxisColumn {
-    /// What stands in the column for one of the axis's values.
+    /// The cell of the column for the values of a task.
     pub fn cell(&self, labels: &[Label]) -> Label {
         match &labels[self.place] {
             Label::Number(number) if !self.is_number => Label::Text(number.to_string()),

@@ -76,7 +76,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Its file, for what need not wait for others.
+    /// The file of the journal, to be synced without holding a lock.
     pub fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }
@@ -94,7 +94,7 @@ impl Journal {
             // Another process was quicker.
             return Ok(Vec::new());
         };
-        contents.write(&self.path.with_extension("part"), parts)?;
+        contents.write(parts)?;
         // What cannot be read is kept for whoever wants to know what happened.
         let removed = if contents.damaged.is_empty() {
             fs::remove_file(&self.path)
@@ -118,7 +118,7 @@ pub(super) struct Torn {
     pub is_whole: bool,
 }
 
-/// What a journal has.
+/// The lines of a journal.
 pub(super) struct Contents {
     /// The rows that can be read.
     pub records: Vec<Record>,
@@ -129,12 +129,12 @@ pub(super) struct Contents {
 
 impl Contents {
     /// Puts the rows into parts; how many of them were not there before.
-    pub fn write(&self, unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
+    pub fn write(&self, parts: &Path) -> Result<usize, Failure> {
         let mut new = 0;
         let mut records = Vec::from_iter(&self.records);
         records.sort_by_cached_key(|record| record.shape());
         for alike in records.chunk_by(|one, other| one.shape() == other.shape()) {
-            new += part::write(alike, unfinished, parts)?;
+            new += part::write(alike, parts)?;
         }
         Ok(new)
     }
@@ -161,9 +161,9 @@ pub(super) fn read(path: &Path) -> Result<Option<Contents>, Failure> {
     Ok(Some(contents))
 }
 
-/// What lines are appended to.
+/// A file that lines are appended to.
 trait Tape: Write {
-    /// Takes everything behind a place away.
+    /// Removes everything behind a place.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
 

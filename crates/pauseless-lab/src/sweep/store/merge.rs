@@ -1,14 +1,14 @@
 //! All rows of a campaign in one file, in the order of the plan.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use super::columns::{Columns, Identity};
+use super::disk::Hashing;
 use super::failure::Failure;
 use super::index::{Entry, Index};
 use super::{CHECKSUM, FLOWS, RESULTS, Store, disk, flows, journal, results};
@@ -24,7 +24,7 @@ pub struct Merge<'a> {
     pub watch: &'a (dyn Fn(usize) -> ControlFlow<()> + Sync),
 }
 
-/// What came of it.
+/// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// How many rows there are.
@@ -35,11 +35,11 @@ pub struct Merged {
     pub first_missing: Vec<usize>,
     /// The file, unless rows are missing and it may not be partial, or there is no row at all.
     pub file: Option<PathBuf>,
-    /// What was found that is wrong and does not matter.
+    /// Damage that costs no more than a few runs.
     pub warnings: Vec<String>,
 }
 
-/// Puts all results of a plan together.
+/// Merges the rows of all tasks of a plan into one file.
 pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merged, Failure> {
     let mut index = Index::build(&[store])?;
     if store.keeps_flows {
@@ -84,7 +84,7 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
     }
     disk::finish(file, &unfinished, &target).map_err(|error| Failure::write(&target, &error))?;
     let checksum = store.folder.join(CHECKSUM);
-    disk::put(&unfinished, &checksum, format!("{hash}  {RESULTS}\n").as_bytes())?;
+    disk::put(&checksum, format!("{hash}  {RESULTS}\n").as_bytes())?;
     merged.file = Some(target);
     Ok(merged)
 }
@@ -128,7 +128,7 @@ fn write(
     merged: &mut Merged,
 ) -> Result<(File, String), Failure> {
     let failed = |error: io::Error| Failure::write(unfinished, &error);
-    let file = Hashing { file: File::create(unfinished).map_err(failed)?, hasher: Sha256::new() };
+    let file = Hashing::new(File::create(unfinished).map_err(failed)?);
     let columns = &merging.store.columns;
     let notes = notes(merging.plan, columns);
     let notes: Vec<(&str, &str)> = notes.iter().map(|(key, text)| (*key, &**text)).collect();
@@ -158,12 +158,10 @@ fn write(
             sheet.add(&columns.cells(&rows)).map_err(failed)?;
         }
     }
-    let Hashing { file, hasher } = sheet.finish().map_err(failed)?;
-    let hash = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((file, hash))
+    Ok(sheet.finish().map_err(failed)?.finish())
 }
 
-/// What the file says about itself.
+/// The metadata of the file.
 fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
     let campaign = &plan.campaign;
     let unit = |place: usize| campaign.axes[place].unit;
@@ -177,24 +175,6 @@ fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
         ("axes", serde_json::to_string(&axes).expect("plain data")),
         ("tasks", plan.len().to_string()),
     ]
-}
-
-/// A file whose hash is known when it is written.
-struct Hashing {
-    file: File,
-    hasher: Sha256,
-}
-
-impl Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
 }
 
 /// How many rows a group has. Decides how much memory it takes to write and to read the file.

@@ -42,7 +42,7 @@ pub use samples::Samples;
 pub use writer::{Tables, Writer};
 
 pub(super) use columns::FIXED;
-pub(super) use journal::host;
+pub(super) use disk::replace;
 
 use super::campaign::Campaign;
 use super::plan::Plan;
@@ -90,7 +90,7 @@ impl Store {
         })
     }
 
-    /// The same with other parts, for tests that have few rows.
+    /// The same store with parts of another size, for tests that have few rows.
     #[doc(hidden)]
     pub fn with_part_rows(mut self, part_rows: usize) -> Store {
         self.part_rows = part_rows;
@@ -107,7 +107,7 @@ impl Store {
         &self.columns
     }
 
-    /// What was wrong when it was opened and does not matter.
+    /// Damage that was found when the store was opened, and that costs no more than a few runs.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -170,7 +170,7 @@ fn recover(folder: &Path) -> Result<Vec<String>, Failure> {
     Ok(warnings)
 }
 
-/// All tasks that have a row.
+/// The tasks that have a row.
 pub struct Finished {
     index: Index,
 }
@@ -181,7 +181,7 @@ impl Finished {
         self.index.find(task).is_some()
     }
 
-    /// What the run of a task has found, if it is among them.
+    /// The findings of a task's run, if it has a row.
     pub fn findings(&self, task: &Name) -> Option<Findings> {
         Some(self.index.find(task)?.findings)
     }
@@ -196,7 +196,7 @@ impl Finished {
         self.len() == 0
     }
 
-    /// What was found that is wrong and does not matter.
+    /// Damage that costs no more than a few runs.
     pub fn warnings(&self) -> &[String] {
         &self.index.warnings
     }

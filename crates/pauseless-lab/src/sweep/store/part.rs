@@ -19,28 +19,24 @@ use crate::table::{Cells, Column, Table, parquet};
 
 /// Writes a part with these records, which all have the same columns. Says how many of them were
 /// not there before.
-pub(super) fn write(
-    records: &[&Record],
-    unfinished: &Path,
-    parts: &Path,
-) -> Result<usize, Failure> {
+pub(super) fn write(records: &[&Record], parts: &Path) -> Result<usize, Failure> {
     let table = Table { name: "part".to_string(), columns: columns(records) };
     let bytes = parquet(&table, &[("format", FORMAT)]);
     let target = parts.join(format!("{}.{EXTENSION}", hash(&bytes)));
     let is_there = target.exists();
-    disk::put(unfinished, &target, &bytes)?;
+    disk::put(&target, &bytes)?;
     Ok(if is_there { 0 } else { records.len() })
 }
 
 /// Copies a part to a folder, unless it is there; how many rows it brings.
-pub(super) fn copy(path: &Path, unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
+pub(super) fn copy(path: &Path, parts: &Path) -> Result<usize, Failure> {
     let target = parts.join(path.file_name().expect("a file"));
     if target.exists() {
         return Ok(0);
     }
     let bytes = Bytes::from(sound(path)?);
     let rows = decode(bytes.clone(), &[]).map_err(|error| foreign(path, &error))?;
-    disk::put(unfinished, &target, &bytes)?;
+    disk::put(&target, &bytes)?;
     Ok(rows.map_or(0, |rows| rows.len()))
 }
 

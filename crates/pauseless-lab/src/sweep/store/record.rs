@@ -86,7 +86,7 @@ impl Record {
         }
     }
 
-    /// As a line with its end.
+    /// The record as a line of a journal, with its end.
     pub fn line(&self) -> String {
         let row = serde_json::to_string(self).expect("plain data");
         format!("{BEGIN}{}{MIDDLE}{row}{END}\n", checksum(&row))
@@ -117,7 +117,7 @@ impl Record {
         })
     }
 
-    /// Its columns: records with the same ones can stand in one file.
+    /// The columns of the record; records with the same columns can stand in one file.
     pub fn shape(&self) -> Vec<(String, bool)> {
         let axes = self.axes.iter();
         let axes = axes.map(|(name, value)| (name.clone(), matches!(value, Value::Number(_))));

@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use super::disk::Hashing;
 use super::failure::Failure;
 use super::{CHECKSUM, RESULTS};
 use crate::sweep::campaign::Campaign;
@@ -27,9 +26,9 @@ impl Results {
             }
             other => other.map_err(|error| Failure::read(&path, &error))?,
         };
-        let mut hasher = Hasher(Sha256::new());
-        io::copy(&mut &file, &mut hasher).map_err(|error| Failure::read(&path, &error))?;
-        let hash: String = hasher.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut hashing = Hashing::new(io::sink());
+        io::copy(&mut &file, &mut hashing).map_err(|error| Failure::read(&path, &error))?;
+        let (_, hash) = hashing.finish();
         let expected = fs::read_to_string(folder.join(CHECKSUM)).unwrap_or_default();
         if expected.split_whitespace().next() != Some(hash.as_str()) {
             let message = format!("is damaged: {CHECKSUM} beside it has another hash");
@@ -49,7 +48,7 @@ impl Results {
         self.book.note("tasks").and_then(|text| text.parse().ok()).unwrap_or(self.rows())
     }
 
-    /// Which version of the program made them.
+    /// The version of the program that made the results.
     pub fn version(&self) -> &str {
         self.book.note("version").unwrap_or_default()
     }
@@ -113,19 +112,6 @@ pub(super) fn refuse_other(path: &Path, campaign: &str) -> Result<(), Failure> {
 
 fn wrong(path: &Path, error: &ReadError) -> Failure {
     Failure::new(path, format!("does not have what is needed: {error}"), MERGE)
-}
-
-struct Hasher(Sha256);
-
-impl io::Write for Hasher {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 const NAME: &str = "results";

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::columns::Columns;
 use super::failure::Failure;
 use super::record::{Record, Value};
-use super::writer::{Tables, Writer, unfinished};
+use super::writer::{Tables, Writer};
 use super::{DOCUMENTS, FLOWS, JOURNAL, PARTS, SERIES, disk, journal, part};
 use crate::sample::Sample;
 use crate::sweep::row::{Name, Row};
@@ -129,11 +129,7 @@ impl Samples {
             let folder = self.writer.folder.join(DOCUMENTS);
             fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
             let target = folder.join(format!("{task}.json"));
-            disk::put(
-                &unfinished(&folder, &task.to_string()),
-                &target,
-                document.to_string().as_bytes(),
-            )?;
+            disk::put(&target, document.to_string().as_bytes())?;
         }
         let counts = COUNTS.into_iter().map(str::to_string).zip(counts.map(|it| it as f64));
         let metrics = sample.metrics.iter().map(|(name, it)| (format!("{METRIC}{name}"), *it));
@@ -146,7 +142,7 @@ impl Samples {
 /// How many instants, flows and documents a run has, in files of their own.
 const COUNTS: [&str; 3] = ["instants", "flows", "documents"];
 
-/// What stands before the name of a metric, so that it is like that of no other column.
+/// The prefix of the columns of metrics, so that they are like no other column.
 const METRIC: &str = "metric:";
 
 #[cfg(test)]

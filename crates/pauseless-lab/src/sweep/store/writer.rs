@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::columns::Columns;
 use super::disk;
 use super::failure::Failure;
-use super::journal::{Journal, host};
+use super::journal::Journal;
 use super::record::Record;
 use super::{FLOWS, JOURNAL, PART_ROWS, PARTS, SERIES};
 use crate::sweep::plan::Task;
@@ -26,10 +25,10 @@ pub struct Writer {
     pub(super) state: Mutex<State>,
 }
 
-/// What is kept of a run beside its row, each in a file of its own.
+/// The tables that are kept of a run beside its row, each in a file of its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tables<'a> {
-    /// Its curves, a row for each instant.
+    /// The curves of the run, a row for each instant.
     pub curves: Option<&'a Table>,
     /// A row for each flow.
     pub flows: Option<&'a Table>,
@@ -56,7 +55,7 @@ impl Writer {
         self.keep(&Record::new(&self.columns, task, row), tables)
     }
 
-    /// The same for any record.
+    /// Keeps a record as a line of the journal, after its tables.
     pub(super) fn keep(&self, record: &Record, tables: Tables<'_>) -> Result<(), Failure> {
         let line = record.line();
         // They are there before the row, so that no row lacks its tables.
@@ -108,16 +107,8 @@ impl Writer {
             ("seed", &record.seed.to_string()),
         ];
         let target = folder.join(format!("{}.parquet", record.task));
-        disk::put(&unfinished(&folder, &record.task), &target, &parquet(table, &notes))
+        disk::put(&target, &parquet(table, &notes))
     }
-}
-
-/// Where a file of a task is written before it gets its name. Two threads may make the same run, and
-/// two machines may have a process of this number.
-pub(super) fn unfinished(folder: &Path, task: &str) -> PathBuf {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!("{task}.{}.{}.{count}.new", host(), std::process::id()))
 }
 
 impl State {

@@ -60,7 +60,7 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// Those of k, which is even.
+    /// The fat trees of size k, which is even.
     pub fn new(k: u32, ties: Ties) -> Trees {
         let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
         let shape = FatTree { k };
