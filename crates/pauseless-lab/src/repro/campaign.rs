@@ -36,8 +36,7 @@ pub(super) fn run_all(
             let samples =
                 scope.sample(tasks.iter().map(|it| task(&plan.campaign, it)).collect())?;
             for (task, sample) in tasks.into_iter().zip(samples) {
-                let prefix = prefix(&named.name, &plan.campaign, &task.labels);
-                collect(measured, &prefix, named, &plan.campaign, &task.labels, &sample);
+                let prefix = collect(measured, named, &plan.campaign, &task.labels, &sample);
                 rows.push((Identity::of(&task), row(&plan.campaign, &task, &sample)));
                 if !sample.curves.is_empty() {
                     measured.curves.push((prefix.clone(), sample));
@@ -99,28 +98,26 @@ fn task(campaign: &Campaign, task: &plan::Task) -> Task {
         .keeping(&campaign.curves)
 }
 
-/// `k{k}/{scheme}` with the values of a task.
-fn prefix(template: &str, campaign: &Campaign, labels: &[Label]) -> String {
-    campaign.axes.iter().zip(labels).fold(template.to_string(), |name, (axis, label)| {
-        name.replace(&format!("{{{}}}", axis.name), &label.to_string())
-    })
-}
-
-/// Adds what a run is and what was measured in it.
+/// Adds what a run is and what was measured in it; returns how the names of its values begin.
 fn collect(
     measured: &mut Measured,
-    prefix: &str,
     named: &CampaignUse,
     campaign: &Campaign,
     labels: &[Label],
     sample: &Sample,
-) {
-    let values = &mut measured.values;
+) -> String {
+    let mut prefix = named.name.value.clone();
+    let mut numbers = Vec::new();
     for (axis, label) in campaign.axes.iter().zip(labels) {
-        let is_named = named.name.contains(&format!("{{{}}}", axis.name));
-        if let (Label::Number(number), false) = (label, is_named) {
-            values.push(format!("{prefix}/{}", axis.name), *number);
+        let place = format!("{{{}}}", axis.name);
+        match label {
+            Label::Number(number) if !prefix.contains(&place) => numbers.push((axis, *number)),
+            _ => prefix = prefix.replace(&place, &label.to_string()),
         }
+    }
+    let values = &mut measured.values;
+    for (axis, number) in numbers {
+        values.push(format!("{prefix}/{}", axis.name), number);
     }
     for name in &campaign.keep {
         values.push_if(format!("{prefix}/{name}"), sample.metric(name));
@@ -129,6 +126,7 @@ fn collect(
     for (name, value) in sample.metrics.iter().filter(|(name, _)| !campaign.keep.contains(name)) {
         values.push(format!("{prefix}/{name}"), *value);
     }
+    prefix
 }
 
 fn row(campaign: &Campaign, task: &plan::Task, sample: &Sample) -> Row {

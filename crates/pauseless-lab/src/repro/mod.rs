@@ -106,7 +106,7 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     let claims = experiment.claims.iter();
     let judge =
         |it: &file::Claim| it.judge(&measured.values, &experiment.disciplines, session.scale);
-    let claims = claims.map(|claim| judge(claim)).collect();
+    let claims = claims.map(judge).collect();
     let (runs, documents) = scope.into_kept();
     Ok(Reproduced { entry, experiment, scale: session.scale, measured, claims, runs, documents })
 }
