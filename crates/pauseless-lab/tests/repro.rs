@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pauseless_figures::figure::Drawn;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::claim::Verdict;
 use pauseless_lab::repro::scope::{Failure, Session};
-use pauseless_lab::repro::store::Store;
 use pauseless_lab::repro::{Reproduced, Scale, reproduce};
+use pauseless_lab::sweep::store::Samples;
 use pauseless_run::table::Cells;
 
 /// Two hosts send to a third through one switch.
@@ -152,8 +152,8 @@ impl Papers {
         catalogue::find(&all, "own-star").unwrap_or_else(|it| panic!("{it}"))
     }
 
-    fn store(&self) -> Store {
-        Store::open(&self.0.join("runs")).expect("a place on disk")
+    fn store(&self) -> Samples {
+        Samples::open(&self.0.join("runs")).expect("a place on disk")
     }
 }
 
@@ -242,6 +242,91 @@ fn a_claim_may_ask_for_a_percentile_of_some_flows() {
     assert_eq!(names.iter().filter(|it| *it == name).count(), 2, "two seeds");
 }
 
+/// A campaign over two thresholds and two seeds, and what is claimed of it.
+const CAMPAIGN: &str = r#"
+title = "two into one, over thresholds"
+scenario = "star.toml"
+keep = ["queue_max", "deadlock_ms"]
+curves = ["queue.S1:H1"]
+[[axis]]
+name = "xoff"
+key = "flow_control.xoff"
+values = ["40 KB", "90 KB"]
+[[axis]]
+key = "seed"
+seeds = 2
+[size.one]
+axis.seed = { seeds = 1 }
+"#;
+
+const OF_CAMPAIGN: &str = r#"
+title = "two into one, over thresholds"
+cites = "nobody"
+seconds = { quick = 1, full = 1 }
+[[campaign]]
+file = "star.sweep.toml"
+size = "one"
+name = "xoff {xoff_bytes}"
+scale = "quick"
+[[campaign]]
+file = "star.sweep.toml"
+name = "xoff {xoff_bytes}"
+scale = "full"
+[[claim]]
+text = "later thresholds, longer queues"
+paper = "low < high"
+order = ["xoff 40000/queue_max", "xoff 90000/queue_max"]
+met = true
+[[claim]]
+text = "none deadlocks"
+paper = 0
+value = ["xoff 40000/deadlock@above", "xoff 90000/deadlock@percent"]
+at_most = 0
+met = true
+[[claim]]
+text = "when it deadlocks"
+paper = 0
+value = "xoff 40000/deadlock_ms"
+at_most = 0
+met = false
+reason = "It does not."
+"#;
+
+#[test]
+fn the_rows_of_a_campaign_are_judged_and_kept() {
+    let papers = Papers::new("campaign", OF_CAMPAIGN);
+    let missing = match carry_out(&papers.entry(), Scale::Quick) {
+        Ok(_) => panic!("there is no such file"),
+        Err(failure) => failure.to_string(),
+    };
+    assert!(missing.contains("there is no star.sweep.toml"), "{missing}");
+    fs::write(papers.0.join("own/star.sweep.toml"), CAMPAIGN).expect("a place on disk");
+    let quick = carry_out(&papers.entry(), Scale::Quick).unwrap_or_else(|it| panic!("{it}"));
+    let verdicts: Vec<Verdict> = quick.claims.iter().map(|it| it.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Met, Verdict::Met, Verdict::NotMet]);
+    let seeds = |done: &Reproduced| {
+        let seeds = done.measured.values.get("xoff 90000/seed").map(<[_]>::to_vec);
+        seeds.unwrap_or_default()
+    };
+    assert_eq!(seeds(&quick), [Some(1.0)]);
+    assert_eq!(quick.measured.tables[1].name, "star-results");
+    let session = || Session {
+        scale: Scale::Full,
+        store: Some(papers.store()),
+        keeps_documents: false,
+        keeps_runs: false,
+        watch: &|_, _, _| ControlFlow::Continue(()),
+    };
+    let full = reproduce(papers.entry(), &session()).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(seeds(&full), [Some(1.0), Some(2.0)]);
+    assert_eq!(papers.store().len(), 4);
+    // Now all of it comes from the disk, curves and what is missing included.
+    let again = reproduce(papers.entry(), &session()).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(again.measured.values, full.measured.values);
+    assert_eq!(format!("{:?}", again.measured.curves), format!("{:?}", full.measured.curves));
+    assert_eq!(again.measured.tables, full.measured.tables);
+}
+
 #[test]
 fn what_was_broken_off_goes_on_and_ends_alike() {
     let papers = Papers::new("resume", CLAIMS);
@@ -264,18 +349,14 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
     };
     let broken = reproduce(entry.clone(), &session());
     assert!(matches!(broken, Err(Failure::Interrupted)));
-    let kept = count(&papers.0.join("runs"));
+    let kept = papers.store().len();
     assert!((1..6).contains(&kept), "{kept} runs were finished");
     limit.store(usize::MAX, Ordering::Relaxed);
     let resumed = reproduce(entry, &session()).unwrap_or_else(|it| panic!("{it}"));
     let all = |done: &Reproduced| format!("{:?}", done.measured.values);
     assert!(all(&resumed) == all(&whole), "to the last digit");
     assert_eq!(resumed.measured.figures, whole.measured.figures);
-    assert_eq!(count(&papers.0.join("runs")), 6);
-}
-
-fn count(folder: &Path) -> usize {
-    fs::read_dir(folder).expect("a folder").count()
+    assert_eq!(papers.store().len(), 6);
 }
 
 #[test]

@@ -8,10 +8,13 @@ use pauseless_lab::sweep::campaign::Campaign;
 use pauseless_lab::sweep::plan::Plan;
 
 /// File, size, and how many runs it has; of those with a filter how many networks are left.
-const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 3] = [
+const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 6] = [
     ("scenarios/xoff.sweep.toml", None, 72, None),
     ("scenarios/xoff.sweep.toml", Some("tiny"), 8, None),
     ("papers/gfc/table1.sweep.toml", Some("quick"), 288, Some(9)),
+    ("papers/gfc/table1.sweep.toml", Some("exposed"), 600, Some(1)),
+    ("papers/gfc/table1.sweep.toml", Some("exposed-k8"), 12, Some(2)),
+    ("papers/gfc/table1-cycles.sweep.toml", Some("quick"), 288, Some(12)),
 ];
 
 fn read(file: &str, size: Option<&str>) -> Campaign {

@@ -84,6 +84,18 @@ impl Cells {
         self.len() == 0
     }
 
+    /// Puts more cells of the same kind behind these.
+    pub fn extend(&mut self, more: Cells) {
+        match (self, more) {
+            (Cells::Numbers(all), Cells::Numbers(more)) => all.extend(more),
+            (Cells::Texts(all), Cells::Texts(more)) => all.extend(more),
+            (Cells::Notes(all), Cells::Notes(more)) => all.extend(more),
+            (Cells::Counts(all), Cells::Counts(more)) => all.extend(more),
+            (Cells::Wholes(all), Cells::Wholes(more)) => all.extend(more),
+            _ => unreachable!("all groups of a file have the same columns"),
+        }
+    }
+
     /// What stands in all rows, as numbers; nothing if it is texts.
     pub fn numbers(&self) -> Option<Cow<'_, [Option<f64>]>> {
         match self {

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::scope::{Failure, Session};
-use pauseless_lab::repro::store::Store;
 use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text, write};
+use pauseless_lab::sweep::store::Samples;
 use pauseless_report::text::Table;
 use pauseless_text::quantity;
 
@@ -131,13 +131,7 @@ fn carry_out(
     entry: &Entry,
     interrupt: &Interrupt,
 ) -> Result<Reproduced, Failure> {
-    let store = if args.full {
-        let folder = args.out.join("runs");
-        let store = Store::open(&folder);
-        Some(store.map_err(|error| Failure::Store(folder, error))?)
-    } else {
-        None
-    };
+    let store = args.full.then(|| Samples::open(&args.out.join("runs"))).transpose()?;
     let count = Count::new(&entry.name(), args.quiet);
     let done = reproduce(
         entry.clone(),

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::file::Experiment;
-pub use pauseless_scenario::{FILE_MAX, did_you_mean};
+use super::file::{CampaignUse, Experiment};
+use crate::sweep::campaign::Campaign;
+use pauseless_scenario::{FILE_MAX, did_you_mean};
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;
 
@@ -16,9 +17,9 @@ pub struct Entry {
     pub paper: String,
     /// The stem of the claims file, such as `fig12`.
     pub stem: String,
-    /// The claims file.
+    /// The text of the claims file.
     claims: String,
-    /// The scenario files beside it, by name.
+    /// The scenarios and campaigns beside it, by the names of their files.
     scenarios: Vec<(String, String)>,
 }
 
@@ -28,7 +29,7 @@ impl Entry {
         format!("{}-{}", self.paper, self.stem)
     }
 
-    /// What the claims file says.
+    /// Reads the claims file.
     pub fn experiment(&self) -> Result<Experiment, Problems> {
         Experiment::parse(&self.file(), &self.claims)
     }
@@ -53,6 +54,18 @@ impl Entry {
             Problems::new(&self.file(), &self.claims, vec![problem])
         };
         found.map(|(_, text)| text.as_str()).ok_or_else(missing)
+    }
+
+    /// A campaign that the claims file names.
+    pub(super) fn campaign(&self, named: &CampaignUse) -> Result<Campaign, Problems> {
+        let file = &named.file.value;
+        let Some((_, text)) = self.scenarios.iter().find(|(name, _)| name == file) else {
+            let place = named.file.place.as_ref().unwrap_or(&named.place);
+            let problem = place.problem(format!("there is no {file}")).help("add it to the folder");
+            return Err(Problems::new(&self.file(), &self.claims, vec![problem]));
+        };
+        let source = Source { file: format!("{}/{file}", self.paper), text: text.clone() };
+        Campaign::parse(&source, named.size.get().map(String::as_str), &self.scenarios)
     }
 }
 
@@ -105,11 +118,10 @@ pub fn read(folder: &Path) -> Result<Vec<Entry>, Problems> {
     }
 }
 
-/// What lies in a folder, in the order of names.
+/// The files and folders of a folder, in the order of their names.
 fn listed(folder: &Path) -> Result<Vec<std::path::PathBuf>, Problems> {
     let entries = fs::read_dir(folder).and_then(|entries| {
-        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-        paths.collect::<Result<Vec<_>, _>>()
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
     });
     let mut paths = entries.map_err(|error| unreadable(folder, &error))?;
     paths.sort();
@@ -122,14 +134,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problems {
 }
 
 fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The experiment of that name on the command line; else what to say.
 pub fn find(entries: &[Entry], name: &str) -> Result<Entry, String> {
-    let found = entries.iter().find(|it| it.name() == name).cloned();
-    found.ok_or_else(|| {
+    entries.iter().find(|it| it.name() == name).cloned().ok_or_else(|| {
         let names: Vec<String> = entries.iter().map(Entry::name).collect();
         let near = did_you_mean(name, names.iter().map(String::as_str));
         let near = match near.as_str() {
@@ -169,7 +179,8 @@ const EXPERIMENTS: &[(&str, &str, &str)] = embedded! {
 const SCENARIOS: &[(&str, &str, &str)] = embedded! {
     "";
     "gfc": "sec4.2.toml" "fig5.toml" "fig9.toml" "fig10.toml" "fig12.toml" "fig13.toml" "fig14.toml"
-        "table1.toml" "table1-cycles.toml" "fig16.toml" "fig19.toml" "fig20.toml";
+        "table1.toml" "table1.sweep.toml" "table1-cycles.toml" "table1-cycles.sweep.toml" "fig16.toml"
+        "fig16.sweep.toml" "fig18.sweep.toml" "fig19.toml" "fig19.sweep.toml" "fig20.toml";
     "pcn": "fig2.toml" "fig5.toml" "fig11.toml" "fig12.toml" "table1.toml" "fig14.toml" "fig17.toml"
         "fig18.toml" "fig18-on-off.toml" "fig19.toml" "table3.toml" "fig21.toml";
     "hotnets": "fig2.toml" "fig3.toml" "fig4.toml" "fig5.toml" "loop.toml";
@@ -192,10 +203,8 @@ mod tests {
         assert_eq!(names(&folder), names(&embedded));
         for (read, embedded) in folder.iter().zip(&embedded) {
             for (name, text) in &read.scenarios {
-                // Campaigns are read by `sweep`.
-                let is_other = name.ends_with(CLAIMS) || name.ends_with(".sweep.toml");
                 let found = embedded.scenarios.iter().any(|it| it.0 == *name && it.1 == *text);
-                assert!(is_other || found, "{}/{name}", read.paper);
+                assert!(name.ends_with(CLAIMS) || found, "{}/{name}", read.paper);
             }
         }
     }
@@ -205,8 +214,7 @@ mod tests {
         for entry in embedded() {
             let experiment = entry.experiment().unwrap_or_else(|wrong| panic!("{wrong}"));
             let name = entry.name();
-            let scenario = entry.scenario(&experiment);
-            scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+            entry.scenario(&experiment).unwrap_or_else(|wrong| panic!("{wrong}"));
             let claims = &experiment.claims;
             assert!(claims.iter().any(|it| it.is_numeric()), "{name}: no number");
             assert!(!claims.iter().all(|it| it.is_numeric()), "{name}: only numbers");

@@ -12,7 +12,7 @@ use pauseless_text::reader::At;
 /// A claim and what came of it.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The claim.
+    /// The claim as the file has it.
     pub claim: Claim,
     /// What was measured: once, or once in each discipline.
     pub findings: Vec<Finding>,
@@ -23,11 +23,11 @@ pub struct Judged {
 /// What was measured for a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// In which discipline, if the claim was tried in several.
+    /// The queueing discipline, if the claim was tried in several.
     pub discipline: Option<Discipline>,
     /// The values, in the order of the claim; `None` for what could not be measured.
     pub measured: Vec<Option<f64>>,
-    /// Whether the claim holds.
+    /// Whether the claim holds here.
     pub holds: bool,
 }
 
@@ -58,7 +58,7 @@ enum Criterion {
 
 impl Claim {
     /// Judges it by what was measured in `disciplines`.
-    pub fn judge(&self, values: &Values, (disciplines, scale): (&[Discipline], Scale)) -> Judged {
+    pub fn judge(&self, values: &Values, disciplines: &[Discipline], scale: Scale) -> Judged {
         let judged = |findings, verdict| Judged { claim: self.clone(), findings, verdict };
         if self.scale.copied().is_some_and(|only| only != scale) {
             return judged(Vec::new(), Verdict::OtherScale);
@@ -74,7 +74,7 @@ impl Claim {
         judged(findings, verdict)
     }
 
-    /// What is wrong with how it is written.
+    /// Checks how the claim is written.
     pub fn check(&self, experiment: &Experiment) -> Result<(), Problem> {
         let wrong = |message: &str| Err(self.place.problem(message));
         self.criterion().map_err(|message| self.place.problem(message))?;
@@ -124,14 +124,12 @@ impl Claim {
         let is_known = |name: &str| {
             let name = name.trim();
             let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
-            let metric = prefixes.iter().find_map(|prefix| {
-                let rest = name.strip_prefix(prefix.as_str())?;
-                rest.strip_prefix('/')
-            });
+            let metric = prefixes
+                .iter()
+                .find_map(|prefix| name.strip_prefix(prefix.as_str())?.strip_prefix('/'));
             values.get(name).is_some() || metric.is_some_and(is_metric)
         };
-        let names = self.names().iter();
-        let names = names.flat_map(|name| name.value.split(" : "));
+        let names = self.names().iter().flat_map(|name| name.value.split(" : "));
         let mut names = names.flat_map(|name| {
             if name.contains("{d}") {
                 Discipline::ALL.map(|it| name.replace("{d}", it.name())).to_vec()
@@ -290,6 +288,7 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);
     let all = || (sorted.len() == values.len() && !sorted.is_empty()).then_some(&sorted[..]);
+    let above_zero = || sorted.iter().filter(|value| **value > 0.0).count();
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     match over {
         "median" => {
@@ -307,6 +306,8 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
         "max" => all()?.last().copied(),
         "sum" => Some(sorted.iter().sum()),
         "count" => Some(sorted.len() as f64),
+        "above" => Some(above_zero() as f64),
+        "percent" => all().map(|all| 100.0 * (above_zero() as f64) / all.len() as f64),
         "std" => {
             let all = all()?;
             let mean = mean(all);
@@ -320,8 +321,9 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
 /// What stands for the paper's words in a claim of our own.
 const NOT_IN_THE_PAPER: &str = "not in the paper";
 
-/// What can be asked of the numbers of all seeds.
-const OVER_SEEDS: [&str; 7] = ["median", "mean", "min", "max", "sum", "count", "std"];
+/// The ways to make one number of those of all seeds.
+const OVER_SEEDS: [&str; 9] =
+    ["median", "mean", "min", "max", "sum", "count", "above", "percent", "std"];
 
 #[cfg(test)]
 mod tests {
@@ -348,8 +350,7 @@ mod tests {
     }
 
     fn verdict(text: &str, pairs: &[(&str, &[f64])]) -> Verdict {
-        let place = (&Discipline::ALL[..2], Scale::Quick);
-        claim(text).judge(&values(pairs), place).verdict
+        claim(text).judge(&values(pairs), &Discipline::ALL[..2], Scale::Quick).verdict
     }
 
     #[test]
@@ -413,7 +414,7 @@ mod tests {
 
     #[test]
     fn seeds_are_summed_up_as_the_name_says() {
-        let values = values(&[("a", &[4.0, 1.0, 1.0, 2.0])]);
+        let values = values(&[("a", &[4.0, 1.0, 1.0, 2.0]), ("b", &[0.0, 7.0, 0.0, 0.0])]);
         let all = [
             ("a", 1.5),
             ("a@mean", 2.0),
@@ -421,6 +422,9 @@ mod tests {
             ("a@max", 4.0),
             ("a@sum", 8.0),
             ("a@count", 4.0),
+            ("a@above", 4.0),
+            ("b@above", 1.0),
+            ("b@percent", 25.0),
             ("a@sum : a@count", 2.0),
         ];
         for (name, expected) in all {
@@ -476,8 +480,7 @@ mod tests {
             let file = format!(
                 "title = \"t\"\ncites = \"c\"\nseconds = {{ quick = 1, full = 1 }}\n[[claim]]\ntext = \"t\"\n{text}"
             );
-            let wrong = Experiment::parse("f.claims.toml", &file).expect_err(text);
-            wrong.to_string()
+            Experiment::parse("f.claims.toml", &file).expect_err(text).to_string()
         };
         for (text, message) in [
             ("paper = 1\nvalue = \"a\"\nmet = true", "no criterion"),

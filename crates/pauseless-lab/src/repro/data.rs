@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pauseless_figures::figure::Figure;
+use pauseless_run::sample::Sample;
 use pauseless_run::table::Table;
 
 /// Everything that was measured in an experiment.
@@ -14,6 +15,8 @@ pub struct Measured {
     pub tables: Vec<Table>,
     /// Figures that are drawn as SVG and PNG.
     pub figures: Vec<Figure>,
+    /// The runs of campaigns that keep curves, by how the names of their values begin.
+    pub curves: Vec<(String, Sample)>,
 }
 
 /// Numbers by name, such as `PFC/output-queued/deadlock_ms`: one for each seed, or `None` where a

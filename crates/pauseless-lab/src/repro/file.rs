@@ -43,15 +43,17 @@ section! {
         full: Resize, default Resize::default();
         /// The parameters that the paper leaves open.
         choices as "choice": Tables<Choice>, default Tables::default();
-        /// What is run.
+        /// The variants of the scenario that are run.
         cases as "case": Tables<Case>, default Tables::default();
+        /// Campaigns that are run beside the cases.
+        campaigns as "campaign": Tables<CampaignUse>, default Tables::default();
         /// Flows whose completion is measured by itself.
         groups as "group": Tables<Group>, default Tables::default();
         /// Numbers that are taken from recorded curves of every run.
         measures as "measure": Tables<Measure>, default Tables::default();
         /// What the paper says.
         claims as "claim": Tables<Claim>, default Tables::default();
-        /// What is drawn.
+        /// The figures that are drawn.
         figures as "figure": Tables<FigureFile>, default Tables::default();
     }
 }
@@ -67,9 +69,9 @@ section! {
 }
 
 section! {
-    /// What one scale has that the scenario file has not.
+    /// The changes to the scenario at one scale.
     pub struct Resize {
-        /// What differs, in words.
+        /// How this scale differs, in words.
         note: String, default String::new();
         /// Values of the scenario by their paths, for all cases.
         set: Table, default Table::new();
@@ -79,7 +81,7 @@ section! {
 section! {
     /// A parameter that the paper leaves open.
     pub struct Choice {
-        /// The parameter.
+        /// The parameter that is open.
         what: String, required "\"link delay\"", default String::new();
         /// What we have chosen.
         ours: String, required "\"1 us\"", default String::new();
@@ -107,6 +109,21 @@ section! {
         series: String;
         /// The disciplines of this case alone.
         disciplines: Disciplines, default Disciplines::default();
+    }
+}
+
+section! {
+    /// A campaign, whose runs are made like those of cases and whose rows are judged.
+    pub struct CampaignUse {
+        /// The campaign, another file of the folder.
+        file: String, required "\"table1.sweep.toml\"", default String::new();
+        /// The size of the campaign.
+        size: String;
+        /// How the names of its values begin; `{AXIS}` stands for the value of an axis. Numeric axes
+        /// that are not in it are values themselves.
+        name: String, required "\"k{k}/{scheme}\"", default String::new();
+        /// The only scale at which it is run.
+        scale: Scale;
     }
 }
 
@@ -160,11 +177,11 @@ section! {
 }
 
 section! {
-    /// A figure.
+    /// A figure of the experiment.
     pub struct FigureFile {
         /// The stem of its files.
         name: String, required "\"queues\"", default String::new();
-        /// What it shows.
+        /// The caption of the figure.
         caption: String, required "\"the queues over time\"", default String::new();
         /// What kind of figure it is; curves over time in a panel for each case and discipline, bars, a
         /// metric of each case at its `x`, or distributions of completion times with a curve for each
@@ -186,7 +203,7 @@ section! {
         disciplines: Disciplines, default Disciplines::default(), derived "all disciplines";
         /// The end of a time axis.
         to: Span, within INSTANTS, derived "the end of the run";
-        /// The bars.
+        /// The bars of the figure.
         bars: Tables<Bar>, default Tables::default();
         /// The metric of lines, or `fct` or `slowdown` of a distribution.
         metric: String, default String::new();
@@ -196,15 +213,15 @@ section! {
 }
 
 section! {
-    /// A bar.
+    /// A bar of a figure.
     pub struct Bar {
         /// What stands below it.
         label: String, required "\"PFC\"", default String::new();
         /// The group that it is in.
         group: String;
-        /// The value.
+        /// The value that the bar shows.
         value: String, required "\"PFC/pauses\"", default String::new();
-        /// The paper's number.
+        /// The number that the paper gives.
         paper: f64;
     }
 }
@@ -238,7 +255,7 @@ words! {
     }
 }
 
-/// Some queueing disciplines.
+/// A list of queueing disciplines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Disciplines(pub Vec<Discipline>);
 
@@ -264,15 +281,14 @@ impl FileValue for Disciplines {
     }
 
     fn show(&self) -> String {
-        let shown = Vec::from_iter(self.iter().map(FileValue::show));
-        format!("[{}]", shown.join(", "))
+        format!("[{}]", Vec::from_iter(self.iter().map(FileValue::show)).join(", "))
     }
 }
 
 /// What a paper gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Paper {
-    /// A number.
+    /// A number of the paper.
     Number(f64),
     /// An order, or what happens.
     Words(String),
@@ -307,9 +323,9 @@ impl FileValue for Paper {
 /// Where a claim is marked as met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Met {
-    /// Everywhere or nowhere.
+    /// It is met everywhere, or nowhere.
     Always(bool),
-    /// In these disciplines and no others.
+    /// It is met in these disciplines and no others.
     In(Disciplines),
 }
 
@@ -414,26 +430,23 @@ impl Experiment {
     fn values(&self) -> impl Iterator<Item = (&str, &Place)> {
         let claims = self.claims.iter().flat_map(|claim| claim.names());
         let claims = claims.map(|name| (name.value.as_str(), &name.place));
-        let bars = self.figures.iter().flat_map(|figure| figure.bars.iter());
-        let bars = bars.map(|bar| {
+        let bars = self.figures.iter().flat_map(|figure| figure.bars.iter()).map(|bar| {
             let place = bar.value.place.as_ref();
             (bar.value.as_str(), place.unwrap_or(&bar.place))
         });
         claims.chain(bars).flat_map(|(names, place)| {
-            let names = names.split(" : ").map(str::trim);
-            names.map(move |name| (name, place))
+            names.split(" : ").map(str::trim).map(move |name| (name, place))
         })
     }
 
     /// The metric of a value, if it is that of a case: `rate.min`.
     fn metric<'n>(&self, name: &'n str) -> Option<&'n str> {
         let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
-        let rest = self.cases.iter().find_map(|case| {
-            let rest = name.strip_prefix(case.name.as_str())?;
-            rest.strip_prefix('/')
-        })?;
-        let disciplines = Discipline::ALL.map(Discipline::name).into_iter();
-        let mut places = disciplines.chain(["{d}"]);
+        let rest = self
+            .cases
+            .iter()
+            .find_map(|case| name.strip_prefix(case.name.as_str())?.strip_prefix('/'))?;
+        let mut places = Discipline::ALL.map(Discipline::name).into_iter().chain(["{d}"]);
         let behind = places.find_map(|place| rest.strip_prefix(place)?.strip_prefix('/'));
         Some(behind.unwrap_or(rest))
     }
@@ -453,7 +466,7 @@ impl Experiment {
     }
 }
 
-/// More seeds are the business of campaigns.
+/// How many seeds a case may have; campaigns may have more.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
 
 #[cfg(test)]
@@ -500,8 +513,8 @@ kind = "bar"
             2: cites: ["an integer stands here", "a string"]
             3: seconds.full: ["missing", "add full = 20"]
             4: disciplines[0]: ["unknown value \"output-queud\"", "one of \"output-queued\", \"virtual-output-queued\", \"input-queued\"", "did you mean output-queued?"]
-            5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-table1\", \"gfc-table1-cycles\", \"gfc-servers\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
-            6: quik: ["unknown key", "one of case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
+            5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-exposure\", \"gfc-overlap\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
+            6: quik: ["unknown key", "one of campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
             7: case[0].name: ["missing", "add name = \"PFC\""]
             8: case[0].nam: ["unknown key", "one of disciplines, name, seeds, seeds_full, series, set, x", "did you mean name?"]
             9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 1000000"]
@@ -531,7 +544,7 @@ kind = "bar"
         });
         expect![[r#"
             pauseless: f.claims.toml:5:8: case[0].name: case "a@b": no / or @ in a name
-            pauseless: f.claims.toml:9:17: claim[0].value[1]: a/b@often: @often is none of median, mean, min, max, sum, count, std
+            pauseless: f.claims.toml:9:17: claim[0].value[1]: a/b@often: @often is none of median, mean, min, max, sum, count, above, percent, std
             pauseless: f.claims.toml:4:1: claim[0]: slack_percent without order"#]].assert_eq(&shown.join("\n"));
     }
 }

@@ -3,9 +3,10 @@
 //! `papers/gfc/fig12.toml` is a scenario, `papers/gfc/fig12.claims.toml` what the paper says of it
 //! and which variants we run: [`mod@file`]. [`reproduce`] makes the runs ([`scope`]), keeps numbers of
 //! each ([`pauseless_run::sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
-//! [`crate::draw`] and [`pauseless_run::table`] make files of them ([`mod@write`]), [`page`] the page of all results.
+//! [`pauseless_figures`] and [`pauseless_run::table`] make files of them ([`mod@write`]), [`page`] the page of all results.
 //! `docs/repro.md` is the reference of the format.
 
+mod campaign;
 pub mod catalogue;
 pub mod claim;
 pub mod compute;
@@ -17,7 +18,6 @@ pub mod json;
 pub mod page;
 pub mod report;
 pub mod scope;
-pub mod store;
 pub mod text;
 pub mod write;
 
@@ -39,9 +39,9 @@ use pauseless_text::named;
 named! {
     /// How large experiments are.
     pub enum Scale {
-        /// All of them in minutes.
+        /// Small enough that all experiments take minutes.
         Quick = "quick",
-        /// As large as the paper's.
+        /// As large as in the paper.
         Full = "full",
     }
 }
@@ -49,9 +49,9 @@ named! {
 /// An experiment that was carried out.
 #[derive(Debug)]
 pub struct Reproduced {
-    /// Its files.
+    /// The files of the experiment.
     pub entry: Entry,
-    /// What they say.
+    /// What the claims file says.
     pub experiment: Experiment,
     /// At which scale it was carried out.
     pub scale: Scale,
@@ -82,10 +82,11 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     let experiment = entry.experiment()?;
     let scenario = entry.scenario(&experiment)?;
     let name = entry.name();
-    let scope = Scope::new(session, (&name, &experiment), scenario);
+    let scope = Scope::new(session, &name, &experiment, scenario);
     let outcomes = run_cases(&scope, &experiment)?;
     let mut measured = Measured::default();
-    let prefixes = collect(&experiment, &outcomes, &mut measured.values);
+    let mut prefixes = collect(&experiment, &outcomes, &mut measured.values);
+    prefixes.extend(campaign::run_all(&scope, &entry, &mut measured)?);
     if let Some(compute) = experiment.compute.copied() {
         (compute.call)(&scope, &mut measured)?;
     }
@@ -103,8 +104,9 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
         }
     }
     let claims = experiment.claims.iter();
-    let place = (&experiment.disciplines[..], session.scale);
-    let claims = claims.map(|claim| claim.judge(&measured.values, place)).collect();
+    let judge =
+        |it: &file::Claim| it.judge(&measured.values, &experiment.disciplines, session.scale);
+    let claims = claims.map(judge).collect();
     let (runs, documents) = scope.into_kept();
     Ok(Reproduced { entry, experiment, scale: session.scale, measured, claims, runs, documents })
 }
@@ -138,8 +140,7 @@ fn prefix(case: &str, discipline: Option<Discipline>) -> String {
 }
 
 fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>, Failure> {
-    let over_time = experiment.figures.iter();
-    let over_time = over_time.filter(|figure| *figure.kind == FigureKind::Time);
+    let over_time = experiment.figures.iter().filter(|figure| *figure.kind == FigureKind::Time);
     let text = if experiment.cases.is_empty() {
         return Ok(Vec::new());
     } else {
@@ -149,8 +150,7 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
     let mut outcomes = Vec::new();
     for (index, case) in experiment.cases.iter().enumerate() {
         let text = scope.patch(&text, &case.set)?;
-        let wanted = over_time.clone();
-        let wanted = wanted.filter(|it| it.is_about(&case.name));
+        let wanted = over_time.clone().filter(|it| it.is_about(&case.name));
         let curves = wanted.flat_map(|it| it.series.iter());
         let mut curves = Vec::from_iter(curves.map(|it| it.value.clone()));
         curves.sort();

@@ -174,8 +174,7 @@ fn claims_by_discipline(page: &mut String, done: &Reproduced) {
     for judged in claims {
         let _ = write!(page, "| {} |", said(judged));
         for place in places {
-            let here = judged.findings.iter();
-            let here = here.clone().find(|it| it.discipline == Some(*place));
+            let here = judged.findings.iter().clone().find(|it| it.discipline == Some(*place));
             let ours = here.map(|finding| {
                 let ours = cell(&text::measured(judged, finding));
                 let answer = if finding.holds { "yes" } else { "**no**" };
@@ -210,9 +209,7 @@ fn word(judged: &Judged) -> String {
 
 /// Why claims are not met, or not everywhere.
 fn reasons(page: &mut String, done: &Reproduced) {
-    let with_reason = done.claims.iter();
-    let with_reason = with_reason.filter(|judged| !judged.claim.reason.is_empty());
-    let lines = with_reason.map(|judged| {
+    let lines = done.claims.iter().filter(|judged| !judged.claim.reason.is_empty()).map(|judged| {
         let claim = &judged.claim;
         format!("- {}: {}\n", cell(&claim.text), cell(&claim.reason))
     });
@@ -235,14 +232,12 @@ fn choices(page: &mut String, done: &Reproduced) {
 
 /// Words that end no cell, begin no element and break no line.
 fn cell(text: &str) -> String {
-    let text = text.replace('|', "\\|").replace('<', "&lt;");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.replace('|', "\\|").replace('<', "&lt;").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What a paper is called.
 fn title(paper: &str) -> String {
-    let known = PAPERS.iter().find(|(folder, _)| *folder == paper);
-    known.map_or(paper, |(_, title)| title).to_string()
+    PAPERS.iter().find(|(folder, _)| *folder == paper).map_or(paper, |(_, title)| title).to_string()
 }
 
 const PAPERS: [(&str, &str); 4] = [

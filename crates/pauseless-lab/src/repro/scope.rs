@@ -1,8 +1,6 @@
 //! What an experiment may do: make runs, on all cores, each only once.
 
-use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,17 +8,17 @@ use rayon::prelude::*;
 use toml::{Table, Value};
 
 use super::file::Experiment;
-use super::store::Store;
 use super::{Scale, group};
+use crate::sweep::store::{self, Samples};
 use pauseless_report::{json, scene};
 use pauseless_run::Run;
 use pauseless_run::results::Facts;
-use pauseless_run::sample::{self, Sample, curve};
+use pauseless_run::sample::{self, Asked, Sample, curve};
 use pauseless_scenario::patch;
 use pauseless_scenario::{Overrides, Problems, Scenario};
 use pauseless_text::declare::Written;
 
-/// Why an experiment was not carried out.
+/// A reason why an experiment was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// A claims file or a scenario with something wrong in it.
@@ -30,19 +28,19 @@ pub enum Failure {
     #[error("{0}")]
     Claims(String),
     /// Finished runs cannot be kept.
-    #[error("cannot keep runs in {0}: {1}")]
-    Store(PathBuf, io::Error),
-    /// Somebody pressed Ctrl-C.
+    #[error("{0}")]
+    Store(#[from] store::Failure),
+    /// The user pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
 }
 
 /// How experiments are carried out.
 pub struct Session<'a> {
-    /// At which scale.
+    /// The scale of the experiments.
     pub scale: Scale,
-    /// Where finished runs are kept, if they are.
-    pub store: Option<Store>,
+    /// The store of finished runs, if they are kept.
+    pub store: Option<Samples>,
     /// Whether to keep the JSON document of each run.
     pub keeps_documents: bool,
     /// Whether to keep whole runs of small networks for the page.
@@ -54,14 +52,16 @@ pub struct Session<'a> {
 /// A run that is to be made.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Its name, such as `PFC/output-queued, seed 3`.
+    /// The name of the run, such as `PFC/output-queued, seed 3`.
     pub name: String,
-    /// The scenario file.
+    /// The text of the scenario.
     pub text: String,
     /// What is used instead of what the file says.
     pub overrides: Overrides,
     /// The curves that are kept.
     pub curves: Vec<String>,
+    /// The only numbers that are measured; `None` for the usual ones and those that claims ask for.
+    pub numbers: Option<Vec<String>>,
     /// Whether its page shows the whole run.
     pub is_shown: bool,
 }
@@ -74,17 +74,24 @@ impl Task {
             text: text.into(),
             overrides,
             curves: Vec::new(),
+            numbers: None,
             is_shown: false,
         }
     }
 
-    /// The same with these curves kept.
+    /// The same run with these curves kept.
     pub fn keeping(mut self, curves: &[String]) -> Task {
         self.curves = curves.to_vec();
         self
     }
 
-    /// The same, to be replayed on the page of the experiment.
+    /// The same run with these numbers measured, and no others.
+    pub fn measuring(mut self, numbers: &[String]) -> Task {
+        self.numbers = Some(numbers.to_vec());
+        self
+    }
+
+    /// The same run, to be replayed on the page of the experiment.
     pub fn shown(mut self) -> Task {
         self.is_shown = true;
         self
@@ -106,7 +113,8 @@ pub struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub fn new(
         session: &'a Session<'a>,
-        (name, experiment): (&'a str, &'a Experiment),
+        name: &'a str,
+        experiment: &'a Experiment,
         text: &'a str,
     ) -> Scope<'a> {
         Scope {
@@ -121,9 +129,14 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// At which scale.
+    /// The scale of the experiment.
     pub fn scale(&self) -> Scale {
         self.session.scale
+    }
+
+    /// What the claims file says.
+    pub(super) fn experiment(&self) -> &'a Experiment {
+        self.experiment
     }
 
     /// The scenario file, resized.
@@ -136,7 +149,7 @@ impl<'a> Scope<'a> {
         patch::patch(text, set).map_err(|wrong| self.wrong(wrong))
     }
 
-    /// The same with one value replaced.
+    /// A scenario file with one value replaced.
     pub fn set(&self, text: &str, path: &str, value: impl Into<Value>) -> Result<String, Failure> {
         let set = Table::from_iter([(path.to_string(), value.into())]);
         self.patch(text, &set)
@@ -151,8 +164,7 @@ impl<'a> Scope<'a> {
     /// before are not made again.
     pub fn sample(&self, tasks: Vec<Task>) -> Result<Vec<Sample>, Failure> {
         let first = self.total.fetch_add(tasks.len(), Ordering::Relaxed);
-        let tasks = tasks.into_par_iter().enumerate();
-        let samples = tasks.map(|(index, task)| {
+        let samples = tasks.into_par_iter().enumerate().map(|(index, task)| {
             let sample = self.one(first + index, &task)?;
             self.done.fetch_add(1, Ordering::Relaxed);
             self.look()?;
@@ -164,7 +176,7 @@ impl<'a> Scope<'a> {
     fn one(&self, index: usize, task: &Task) -> Result<Sample, Failure> {
         self.look()?;
         let store = self.session.store.as_ref();
-        let key = store.map(|store| (store, store.key(&self.depends_on(task))));
+        let key = store.map(|store| (store, store.name(&self.depends_on(task))));
         // What is not kept cannot be had from a kept sample.
         let is_enough =
             |sample: &Sample| !self.session.keeps_documents || sample.document.is_some();
@@ -175,8 +187,7 @@ impl<'a> Scope<'a> {
         }
         let mut sample = self.run(index, task)?;
         if let Some((store, key)) = key {
-            let put = store.put(&key, &sample);
-            put.map_err(|error| Failure::Store(store.folder().to_path_buf(), error))?;
+            store.put(key, &sample)?;
         }
         self.keep_document(index, sample.document.take());
         Ok(sample)
@@ -202,10 +213,11 @@ impl<'a> Scope<'a> {
         });
         let groups: Vec<_> = groups.collect::<Result<_, Failure>>()?;
         let facts = Facts::of(&run).with_groups(groups.clone());
-        let asked = self.experiment.asked();
-        let sample = Sample::asked(&facts, &task.curves, &asked);
+        let sample = Sample::asked(&facts, &task.curves, &self.asked(task));
         let mut sample = sample.map_err(|wrong| self.wrong(wrong))?;
-        sample.add_usual(&facts);
+        if task.numbers.is_none() {
+            sample.add_usual(&facts);
+        }
         let mut add = |name: String, value: f64| {
             sample.metrics.insert(name, value);
         };
@@ -232,6 +244,14 @@ impl<'a> Scope<'a> {
         Ok(sample)
     }
 
+    /// The numbers that are asked of the run of a task, beside the usual ones.
+    fn asked(&self, task: &Task) -> Vec<Asked> {
+        match &task.numbers {
+            Some(names) => Asked::all(names),
+            None => self.experiment.asked(),
+        }
+    }
+
     /// All that decides what comes of a task, beside the program, which every key has in it.
     fn depends_on(&self, task: &Task) -> [String; 3] {
         let it = self.experiment;
@@ -244,11 +264,12 @@ impl<'a> Scope<'a> {
         let measures = Vec::from_iter(it.measures.iter().map(|it| shown(it)));
         let groups = Vec::from_iter(it.groups.iter().map(|it| shown(it)));
         let (per_run, curves) = (it.per_run.copied().map(|it| it.name), &task.curves);
-        let asked = Vec::from_iter(it.asked().into_iter().map(|asked| asked.name));
+        let asked = Vec::from_iter(self.asked(task).into_iter().map(|asked| asked.name));
+        let is_usual = task.numbers.is_none();
         [
             task.text.clone(),
             format!("{:?}", task.overrides),
-            format!("{measures:?} {groups:?} {per_run:?} {curves:?} {asked:?}"),
+            format!("{measures:?} {groups:?} {per_run:?} {curves:?} {asked:?} {is_usual}"),
         ]
     }
 
@@ -261,7 +282,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn look(&self) -> Result<(), Failure> {
+    /// Tells how far the experiment is; fails if somebody has broken it off.
+    pub(super) fn look(&self) -> Result<(), Failure> {
         let done = self.done.load(Ordering::Relaxed);
         let total = self.total.load(Ordering::Relaxed);
         match (self.session.watch)(done, total, self.name) {
@@ -281,7 +303,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// More runs are too many for a page.
+/// The most runs that are replayed on a page.
 const RUNS_MAX: usize = 18;
-/// A larger network cannot be seen on a page.
+/// The most links of a network that is replayed on a page.
 const LINKS_MAX: usize = 100;

@@ -37,7 +37,7 @@ pub fn brief(done: &Reproduced) -> String {
     Vec::from_iter(counted).join(", ")
 }
 
-/// What is known of an experiment before it is carried out, for a list of them.
+/// A duration in the unit that suits it: seconds, minutes, hours or days.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 90.0 => format!("{} s", seconds.ceil().max(1.0)),

@@ -16,17 +16,17 @@ use pauseless_scenario::patch;
 pub struct Campaign {
     /// The stem of its file, with the size behind it if one was asked for: `table1-quick`.
     pub name: String,
-    /// One line that says what it shows.
+    /// The title of the campaign, one line that says what it shows.
     pub title: String,
-    /// What differs at this size, in words; empty for the file as it is written.
+    /// How this size differs from the file as it is written; empty without a size.
     pub note: String,
     /// The scenario that all runs begin with.
     pub base: Table,
     /// The folder of the scenario's file, which paths in it are relative to.
     pub folder: PathBuf,
-    /// What is varied, the slowest first.
+    /// The axes along which the scenario is varied, the slowest first.
     pub axes: Vec<Axis>,
-    /// Which networks are run.
+    /// The filter that decides which networks are run.
     pub filter: Filter,
     /// The numbers that are kept of each run, by their names in a [`pauseless_run::sample::Sample`].
     pub keep: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Campaign {
     pub distributions: BTreeMap<String, Value>,
     /// The tables and figures of its report; the usual ones if there are none.
     pub reports: Vec<Wanted>,
-    /// What it is said to show.
+    /// The claims that the report judges.
     pub claims: Vec<Claim>,
 }
 
@@ -48,28 +48,28 @@ impl Campaign {
     /// set is told to `flaw`, with the place of its axis.
     pub(super) fn scenario(&self, points: &[usize], flaw: impl FnMut(usize, String)) -> Table {
         let mut table = self.base.clone();
-        self.put(&mut table, (points, |_| true), flaw);
+        self.put(&mut table, points, |_| true, flaw);
         table
     }
 
-    /// One section of the same.
+    /// One section of the scenario with these values.
     pub(super) fn section(&self, section: &str, points: &[usize]) -> Table {
         let base = self.base.get_key_value(section).into_iter();
         let mut table = Table::from_iter(base.map(|(key, value)| (key.clone(), value.clone())));
-        self.put(&mut table, (points, |path| root(path) == section), |_, _| {});
+        self.put(&mut table, points, |path| root(path) == section, |_, _| {});
         table
     }
 
-    /// Puts values into a scenario, those whose path is meant.
+    /// Sets the values of the points in a scenario, for the paths that `is_meant` accepts.
     fn put(
         &self,
         table: &mut Table,
-        (points, is_meant): (&[usize], impl Fn(&str) -> bool),
+        points: &[usize],
+        is_meant: impl Fn(&str) -> bool,
         mut flaw: impl FnMut(usize, String),
     ) {
         for (number, (axis, point)) in self.axes.iter().zip(points).enumerate() {
-            let set = axis.points[*point].set.iter();
-            for (path, value) in set.filter(|(path, _)| is_meant(path)) {
+            for (path, value) in axis.points[*point].set.iter().filter(|(path, _)| is_meant(path)) {
                 if let Err(wrong) = patch::put(table, path, value) {
                     flaw(number, wrong);
                     // As a key that nobody knows, so that whoever reads the scenario refuses it.
@@ -129,9 +129,9 @@ pub struct Axis {
 /// One value of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// What stands in the column.
+    /// The label of the value in the results.
     pub label: Label,
-    /// What is set in the scenario: values by their paths.
+    /// The values that are set in the scenario, by their paths.
     pub set: Vec<(String, Value)>,
 }
 
@@ -153,7 +153,7 @@ impl fmt::Display for Label {
     }
 }
 
-/// Which networks are run: what does not meet all of these is left out before anything is run.
+/// Conditions on networks: a network that does not meet all of them is not run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only those with a cyclic buffer dependency, or only those without.

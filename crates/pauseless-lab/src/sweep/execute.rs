@@ -18,7 +18,7 @@ use pauseless_run::table::{Cells, Column, Table};
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::quantity;
 
-/// What was found in several runs.
+/// How many runs have found what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Runs that there are.
@@ -43,7 +43,7 @@ impl Tally {
         self.errors += usize::from(findings.error);
     }
 
-    /// Those of both.
+    /// The counts of both together.
     pub fn with(self, other: Tally) -> Tally {
         Tally {
             runs: self.runs + other.runs,
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// In words: `3 deadlocks, 1 starved, no loss`.
+    /// The counts in words: `3 deadlocks, 1 starved, no loss`.
     pub fn found(self) -> String {
         let deadlocks = match self.deadlocks {
             0 => "no deadlock".to_string(),
@@ -81,19 +81,19 @@ impl Tally {
 pub struct Progress {
     /// Runs that are to be made.
     pub total: usize,
-    /// What came of those that were made.
+    /// What was found in the runs that were made.
     pub tally: Tally,
 }
 
-/// Who is told of what happens, and where rows go. Several threads call it.
+/// The functions that keep rows and watch progress; several threads call them at once.
 pub struct Hooks<'a, E> {
-    /// Keeps a row and its tables. What it cannot keep ends the campaign.
+    /// Keeps a row and its tables; an error ends the campaign.
     pub keep: &'a Keep<'a, E>,
     /// Called often; may break the campaign off. Runs in flight are then given up.
     pub watch: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync),
 }
 
-/// Keeps a row.
+/// Keeps the row of a task, with its tables.
 pub type Keep<'a, E> = dyn Fn(&Task, &Row, Made<'_>) -> Result<(), E> + Sync + 'a;
 
 /// The tables that a campaign keeps of a run; or why the run does not have its curves. That is a
@@ -118,7 +118,7 @@ impl Done {
 /// How a campaign ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Executed {
-    /// What was done.
+    /// How many runs were made, and what was found.
     pub progress: Progress,
     /// Whether it was broken off.
     pub interrupted: bool,
@@ -151,7 +151,7 @@ pub fn execute<E: Send>(
     }
 }
 
-/// What the threads share.
+/// The state that all threads share.
 struct Work<'a, E> {
     plan: &'a Plan,
     hooks: &'a Hooks<'a, E>,
@@ -189,11 +189,9 @@ impl<E> Work<'_, E> {
 
     /// A run that panics is a fault of the program. It must not cost the others.
     fn make(&self, task: &Task) -> Option<Done> {
-        let made = catch_unwind(AssertUnwindSafe(|| self.run(task)));
-        made.unwrap_or_else(|panic| {
+        catch_unwind(AssertUnwindSafe(|| self.run(task))).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or(panic.downcast_ref::<&str>().copied());
-            let text = text.unwrap_or("no message");
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
             Some(self.failed(task, format!("the program panicked: {text}")))
         })
     }

@@ -14,7 +14,7 @@ pub(super) const SECTIONS: [&str; 4] = ["seed", "topology", "routing", "classes"
 /// What the filter says of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It is run.
+    /// The filter lets the network through.
     Through,
     /// `cyclic` leaves it out.
     ByCyclic,
@@ -65,8 +65,7 @@ impl Campaign {
             Some(section) => SECTIONS.contains(&section),
             None => false,
         };
-        let axes = self.axes.iter().enumerate();
-        let axes = axes.filter(|(_, axis)| {
+        let axes = self.axes.iter().enumerate().filter(|(_, axis)| {
             let mut set = axis.points.iter().flat_map(|point| &point.set);
             set.any(|(path, _)| decides(path))
         });

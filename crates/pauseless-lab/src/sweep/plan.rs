@@ -9,13 +9,13 @@ use rayon::prelude::*;
 use super::campaign::{Axis, Campaign, Label};
 use super::row::Name;
 use super::screen::{Screened, Watch, screen};
-use super::text::{Texts, Written};
+use super::text::{ScenarioText, Texts};
 use pauseless_text::quantity::plural;
 
 /// The tasks of a campaign.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Whose tasks they are.
+    /// The campaign that has these tasks.
     pub campaign: Campaign,
     /// How many axes, the slowest ones, decide the network.
     outer: usize,
@@ -26,13 +26,13 @@ pub struct Plan {
     texts: Texts,
 }
 
-/// More runs than this nobody waits for.
+/// The most runs that a campaign may have.
 pub(super) const TASKS_MAX: u64 = 100_000_000;
 
 /// One run that is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Its place in the list.
+    /// The place of the task in the list.
     pub index: usize,
     /// Its scenario: a file that `pauseless run` takes, the same text whatever order the values
     /// were written in.
@@ -41,16 +41,16 @@ pub struct Task {
     pub scenario: Name,
     /// The hash of that and of the program's version.
     pub name: Name,
-    /// The scenario's seed.
+    /// The seed that the scenario has.
     pub seed: u64,
     /// The value of each axis.
     pub labels: Vec<Label>,
 }
 
-/// Why there is no plan.
+/// A reason why there is no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// It was broken off.
+    /// The user has broken the planning off.
     #[error("interrupted")]
     Interrupted,
     /// The filter lets no network through.
@@ -66,7 +66,7 @@ pub enum PlanError {
     Cache(String, std::io::Error),
 }
 
-/// What the filter has left out.
+/// The message of a filter that leaves nothing.
 fn empty(screened: &Screened) -> String {
     let Screened { looked_at, by_cyclic, by_connected, .. } = screened;
     format!(
@@ -127,14 +127,13 @@ impl Plan {
         self.len() == 0
     }
 
-    /// One of them.
+    /// The task at a place of the list.
     pub fn task(&self, index: usize) -> Task {
         let axes = &self.campaign.axes;
         let points = self.points(index);
         let labels = axes.iter().zip(&points);
-        let labels = labels.map(|(axis, point)| axis.points[*point].label.clone());
-        let labels = labels.collect();
-        let Written { text, seed } = self.texts.scenario(&self.campaign, &points);
+        let labels = labels.map(|(axis, point)| axis.points[*point].label.clone()).collect();
+        let ScenarioText { text, seed } = self.texts.scenario(&self.campaign, &points);
         let scenario = Name::of(&[&text]);
         Task {
             index,
@@ -181,8 +180,7 @@ pub(super) fn places<A: Borrow<Axis>>(axes: &[A], mut place: u64) -> Vec<usize> 
 
 /// How many combinations of values axes have, or more than can be counted.
 pub(super) fn combinations<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u64 {
-    let counts = axes.into_iter().map(|axis| axis.points.len() as u64);
-    counts.fold(1, u64::saturating_mul)
+    axes.into_iter().map(|axis| axis.points.len() as u64).fold(1, u64::saturating_mul)
 }
 
 #[cfg(test)]

@@ -42,10 +42,10 @@ impl fmt::Display for Name {
     }
 }
 
-/// What came of a task. Nothing in it depends on when, where or how fast it was run.
+/// The result of a task, which does not depend on when, where or how fast it was run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Which task.
+    /// The name of the task.
     pub task: Name,
     /// Why the run ended: `duration`, `deadlock`, `done`, `steady`; empty if it could not be made.
     pub ended: String,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,12 +16,12 @@ use super::plan::{PlanError, combinations, places};
 use super::row::Name;
 use pauseless_text::quantity::plural;
 
-/// What the filter has found.
+/// How many networks a filter leaves out, and which it lets through.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Screened {
     /// What was looked at: the hash of the program's version, the networks and the filter.
     key: String,
-    /// How many networks.
+    /// The number of networks that were looked at.
     pub looked_at: u64,
     /// How many of them `cyclic` leaves out.
     pub by_cyclic: u64,
@@ -113,10 +112,9 @@ fn count(key: String, answers: &[Answer]) -> Screened {
     }
 }
 
-/// What the answer depends on.
+/// The hash of everything that the answer depends on.
 fn key(campaign: &Campaign, decisive: &[usize]) -> String {
-    let sections = campaign.base.iter();
-    let sections = sections.filter(|(key, _)| SECTIONS.contains(&key.as_str()));
+    let sections = campaign.base.iter().filter(|(key, _)| SECTIONS.contains(&key.as_str()));
     let sections = sections.map(|(key, value)| (key.clone(), value.clone()));
     let base = Table::from_iter(sections).to_string();
     let axes: Vec<&Axis> = decisive.iter().map(|axis| &campaign.axes[*axis]).collect();
@@ -129,8 +127,8 @@ fn key(campaign: &Campaign, decisive: &[usize]) -> String {
     Name::of(&[pauseless_run::VERSION, &base, &axes, &filter]).to_string()
 }
 
-/// What the file has, if it is about the same; a damaged one is as good as none.
-pub fn read(file: &Path, key: &str) -> Option<Screened> {
+/// The answer in the cache, if it is for this key and not damaged.
+fn read(file: &Path, key: &str) -> Option<Screened> {
     let text = fs::read_to_string(file).ok()?;
     let known: Screened = serde_json::from_str(&text).ok()?;
     let is_sound = known.left.is_sorted() && known.left.iter().all(|it| *it < known.looked_at);
@@ -139,20 +137,7 @@ pub fn read(file: &Path, key: &str) -> Option<Screened> {
 
 /// Replaces the file as a whole, or not at all.
 fn write(file: &Path, screened: &Screened) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new(""));
-    fs::create_dir_all(folder)?;
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-    // Shards that begin together must not write into one file, on whatever machines.
-    let process = format!("{}.{}", super::store::host(), std::process::id());
-    let fresh = folder.join(format!(".{name}.{process}"));
-    let written = fs::File::create(&fresh).and_then(|mut opened| {
-        serde_json::to_writer(&mut opened, screened)?;
-        opened.write_all(b"\n")?;
-        opened.sync_all()
-    });
-    let moved = written.and_then(|()| fs::rename(&fresh, file));
-    if moved.is_err() {
-        let _ = fs::remove_file(&fresh);
-    }
-    moved
+    fs::create_dir_all(file.parent().unwrap_or(Path::new("")))?;
+    let text = serde_json::to_string(screened)?;
+    super::store::replace(file, format!("{text}\n").as_bytes())
 }

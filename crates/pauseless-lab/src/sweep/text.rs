@@ -10,13 +10,13 @@ use super::campaign::Campaign;
 
 /// The seed of a scenario that has none written.
 const SEED: u64 = 1;
-/// Of a section that has more texts than this they are not kept.
+/// The most texts of a section that are kept in memory.
 const KEPT_MAX: usize = 200_000;
 
 /// The sections of scenarios.
 #[derive(Clone, Debug)]
 pub(super) struct Texts {
-    /// Those that no axis changes.
+    /// The sections that no axis changes, with their texts.
     fixed: Vec<(String, String)>,
     varied: Vec<Varied>,
     seed: u64,
@@ -26,20 +26,20 @@ pub(super) struct Texts {
 #[derive(Clone, Debug)]
 struct Varied {
     section: String,
-    /// Which axes.
+    /// The places of the axes that change the section.
     axes: Vec<usize>,
-    /// What it was, for each combination of their values; empty if these are too many.
+    /// The text for each combination of their values; empty if there are too many.
     kept: Vec<OnceLock<Vec<(String, String)>>>,
 }
 
-/// A scenario that was written.
-pub(super) struct Written {
+/// The text of a scenario, and the seed in it.
+pub(super) struct ScenarioText {
     pub text: String,
     pub seed: u64,
 }
 
 impl Texts {
-    /// Those of `campaign`.
+    /// Prepares the texts of a campaign.
     pub fn of(campaign: &Campaign) -> Texts {
         let base = campaign.scenario(&[], |_, _| {});
         let seed = seed(&base).unwrap_or(SEED);
@@ -49,8 +49,7 @@ impl Texts {
                 changed.entry(root(path)).or_default().insert(number);
             }
         }
-        let fixed = sections(base).filter(|(key, _)| !changed.contains_key(key.as_str()));
-        let fixed = fixed.collect();
+        let fixed = sections(base).filter(|(key, _)| !changed.contains_key(key.as_str())).collect();
         let varied = changed.iter().map(|(section, axes)| Varied {
             section: section.to_string(),
             axes: axes.iter().copied().collect(),
@@ -65,19 +64,18 @@ impl Texts {
 
     /// The scenario with these values, one of each axis. What cannot be set is an unknown key in it,
     /// and so an error of its run.
-    pub(super) fn scenario(&self, campaign: &Campaign, points: &[usize]) -> Written {
+    pub(super) fn scenario(&self, campaign: &Campaign, points: &[usize]) -> ScenarioText {
         let varied = self.varied.iter().map(|it| it.texts(campaign, points));
         let varied = Vec::from_iter(varied);
         let mut all = Vec::from_iter(varied.iter().flat_map(|it| it.iter()).chain(&self.fixed));
         // Plain values come before all sections, or they would be part of one.
         all.sort_unstable_by_key(|(key, text)| (text.starts_with('['), key));
-        let texts = all.into_iter().map(|(_, text)| text.as_str());
-        let text = texts.collect();
+        let text = all.into_iter().map(|(_, text)| text.as_str()).collect();
         let axes = campaign.axes.iter().zip(points).rev();
         let mut set = axes.flat_map(|(axis, point)| axis.points[*point].set.iter().rev());
         let seed = set.find_map(|(path, value)| (path == "seed").then(|| value.as_integer()));
         let seed = seed.flatten().map_or(self.seed, |seed| seed as u64);
-        Written { text, seed }
+        ScenarioText { text, seed }
     }
 }
 

@@ -5,7 +5,7 @@ use pauseless_run::metrics::statistics::wilson;
 use pauseless_text::records;
 
 records! {
-    /// The document.
+    /// The document of `threshold --json`.
     pub struct ThresholdRecord(answer: &Answer) after {
         let question = &answer.question;
         let (verdict, threshold, reasons) = match answer.verdict() {
@@ -20,19 +20,19 @@ records! {
     } {
         /// The version of this form.
         schema: u32 = 1;
-        /// The scenario.
+        /// The name of the scenario.
         scenario: String = question.knob.name().to_string();
-        /// What was varied.
+        /// The key that was varied.
         key: String = question.knob.key().to_string();
-        /// What was looked for.
+        /// The property that was looked for.
         property: String = question.property.name();
         /// What all values are numbers of: `bps`, `B`, `ps`, `ppm`, `1` or `1e-9`.
         unit: &'static str = question.low.unit.name();
-        /// The least value.
+        /// The least value that was tried.
         from: u64 = question.low.base;
-        /// The greatest value.
+        /// The greatest value that was tried.
         to: u64 = question.high.base;
-        /// `linear` or `log`.
+        /// How values are spread, `linear` or `log`.
         scale: &'static str = scale;
         /// How close each seed was bisected to.
         precision: u64 = answer.precision;
@@ -43,9 +43,9 @@ records! {
         interrupted: bool = answer.is_interrupted;
         /// `sharp`, `blurred` or `none`.
         verdict: &'static str = verdict;
-        /// Why it is blurred, or none.
+        /// The reasons why it is blurred, or why there is none.
         reasons: Vec<String> = reasons;
-        /// Where it is, unless there is none.
+        /// The threshold, unless there is none.
         threshold: Option<ThresholdValues> = threshold.as_ref().map(ThresholdValues::new);
         /// How often it was seen at each value of the grid.
         shares: Vec<ShareRecord> = answer.shares.iter().map(ShareRecord::new).collect();
@@ -59,9 +59,9 @@ records! {
         direction: &'static str = threshold.direction.name();
         /// The median over seeds.
         median: u64 = threshold.median.base;
-        /// What encloses the median.
+        /// Two values that enclose the median.
         bounds: [u64; 2] = [threshold.bounds.0.base, threshold.bounds.1.base];
-        /// With this probability.
+        /// The probability that the bounds enclose the median.
         confidence: f64 = threshold.confidence;
         /// The least and the greatest of all seeds.
         range: [u64; 2] = [threshold.range.0.base, threshold.range.1.base];
@@ -71,19 +71,19 @@ records! {
 
     /// One value of the grid.
     pub struct ShareRecord(share: &Share) {
-        /// The value.
+        /// The value that all seeds were tried at.
         value: u64 = share.value.base;
         /// Seeds with the property.
         with: usize = share.with;
-        /// Of so many.
+        /// Seeds that were tried at it.
         of: usize = share.of;
         /// The 95 % confidence interval of the share.
         confidence_95: [f64; 2] = wilson(share.with, share.of);
     }
 
-    /// One seed.
+    /// What became of one seed.
     pub struct SeedRecord(course: &Course) {
-        /// The seed.
+        /// The number of the seed.
         seed: u64 = course.seed;
         /// Whether it has the property at the least value.
         at_from: bool = course.at_low;

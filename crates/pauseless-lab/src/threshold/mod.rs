@@ -26,16 +26,16 @@ pub use property::Property;
 pub use scale::Scale;
 pub use verdict::{Direction, Threshold, Verdict};
 
-/// What is looked for.
+/// The question at which value a property flips.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The scenario, and the value that is varied.
     pub knob: Knob,
-    /// The least value.
+    /// The least value that is tried.
     pub low: Amount,
-    /// The greatest value.
+    /// The greatest value that is tried.
     pub high: Amount,
-    /// What is to flip.
+    /// The property that is to flip.
     pub property: Property,
     /// Seeds 1 to this.
     pub seeds: u64,
@@ -49,10 +49,10 @@ pub struct Question {
     pub duration: Option<Span>,
 }
 
-/// What came of it.
+/// The answer to a question.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What was looked for.
+    /// The question that is answered.
     pub question: Question,
     /// To how many base units.
     pub precision: u64,
@@ -69,18 +69,18 @@ pub struct Answer {
 /// The seeds with the property at one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The value.
+    /// The value that the seeds were tried at.
     pub value: Amount,
     /// How many seeds have it.
     pub with: usize,
-    /// Of how many.
+    /// How many seeds were tried at it.
     pub of: usize,
 }
 
 /// One seed from the least value to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Course {
-    /// The seed.
+    /// The number of the seed.
     pub seed: u64,
     /// Whether it has the property at the least value.
     pub at_low: bool,
@@ -92,14 +92,14 @@ pub struct Course {
     pub changes: usize,
 }
 
-/// Why there is no answer.
+/// A reason why there is no answer.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// The scenario is refused with this value.
     Scenario {
-        /// The value.
+        /// The value that is refused.
         value: Amount,
-        /// Why.
+        /// What is wrong with the scenario then.
         problems: Problems,
     },
     /// The question makes no sense.
@@ -114,10 +114,9 @@ impl Question {
         progress: impl Fn(usize, usize) -> ControlFlow<()> + Sync,
     ) -> Result<Answer, Refusal> {
         let precision = self.checked()?;
-        let range = (self.low.base, self.high.base);
+        let range = [self.low.base, self.high.base];
         let grid = self.scale.grid(range, precision, self.grid_depth);
-        let steps = self.scale.steps(range, precision);
-        let steps = steps.saturating_sub(self.grid_depth as usize);
+        let steps = self.scale.steps(range, precision).saturating_sub(self.grid_depth as usize);
         let bench = Bench {
             question: self,
             done: AtomicUsize::new(0),
@@ -129,8 +128,7 @@ impl Question {
         let pairs = Vec::from_iter(
             seeds.clone().flat_map(|seed| grid.iter().map(move |value| (seed, *value))),
         );
-        let found = pairs.par_iter();
-        let found = found.map(|(seed, value)| bench.holds(*value, *seed));
+        let found = pairs.par_iter().map(|(seed, value)| bench.holds(*value, *seed));
         let found: Vec<_> = found.collect();
         let found: Vec<Option<bool>> = found.into_iter().collect::<Result<_, _>>()?;
         let rows = Vec::from_iter(found.chunks(grid.len()));
@@ -139,7 +137,7 @@ impl Question {
             let Some(row) = row else {
                 return Ok(None);
             };
-            bench.course(seed, (&grid, &row), precision)
+            bench.course(seed, &grid, &row, precision)
         };
         let courses = Vec::from_iter(seeds.zip(&rows)).into_par_iter().map(search);
         let courses: Vec<_> = courses.collect();
@@ -184,11 +182,10 @@ impl Question {
         for value in [low, high] {
             let refusal = |problems| Refusal::Scenario { value, problems };
             let scenario = self.knob.scenario(value, &overrides).map_err(refusal)?;
-            let wrong = self.property.check(&scenario.config);
-            wrong.map_err(Refusal::Question)?;
+            self.property.check(&scenario.config).map_err(Refusal::Question)?;
         }
         let precision =
-            self.precision.unwrap_or_else(|| self.scale.default_precision((low.base, high.base)));
+            self.precision.unwrap_or_else(|| self.scale.default_precision([low.base, high.base]));
         match precision {
             0 => refuse("a precision of nothing is never reached".to_string()),
             precision if precision >= high.base - low.base && self.precision.is_some() => {
@@ -233,7 +230,7 @@ impl Question {
     }
 }
 
-/// Where scenarios are run.
+/// The state of a search, which all threads share.
 struct Bench<'q, F> {
     question: &'q Question,
     done: AtomicUsize,
@@ -280,7 +277,8 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
     fn course(
         &self,
         seed: u64,
-        (grid, row): (&[u64], &[bool]),
+        grid: &[u64],
+        row: &[bool],
         precision: u64,
     ) -> Result<Option<Course>, Refusal> {
         let (at_low, at_high) = (row[0], row[row.len() - 1]);
@@ -295,7 +293,7 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
             return Ok(Some(course));
         }
         let (mut low, mut high) = (grid[0], grid[grid.len() - 1]);
-        while let Some(middle) = self.question.scale.middle((low, high), precision) {
+        while let Some(middle) = self.question.scale.middle([low, high], precision) {
             let holds = match grid.binary_search(&middle) {
                 Ok(index) => Some(row[index]),
                 Err(_) => self.holds(middle, seed)?,

@@ -1,4 +1,4 @@
-//! What can flip.
+//! The properties of a run that can flip.
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::Bytes;
@@ -45,7 +45,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// As they are typed, the longer ones first.
+    /// All comparisons as they are typed, the longer ones first.
     const ALL: [(&'static str, Comparison); 4] = [
         (">=", Comparison::AtLeast),
         ("<=", Comparison::AtMost),
@@ -62,14 +62,10 @@ impl Limit {
         let signs = Comparison::ALL.into_iter();
         let (sign, comparison) = signs.into_iter().find(|(it, _)| text[place..].starts_with(it))?;
         let (number, limit) = (text[..place].trim(), text[place + sign.len()..].trim());
-        Some(Limit::new(text, (number, comparison), limit))
+        Some(Limit::new(text, number, comparison, limit))
     }
 
-    pub fn new(
-        text: &str,
-        (number, comparison): (&str, Comparison),
-        limit: &str,
-    ) -> Result<Limit, String> {
+    fn new(text: &str, number: &str, comparison: Comparison, limit: &str) -> Result<Limit, String> {
         let known = Reference::parse(number);
         let number = known.map_err(|wrong| format!("no run has a number {number:?}: {wrong}"))?;
         let value = limit.parse().ok().filter(|limit: &f64| limit.is_finite());
@@ -120,7 +116,7 @@ impl Property {
         matches!(self, Property::Number(limit) if limit.number.number.is_probed)
     }
 
-    /// As it is typed.
+    /// The property as it is typed.
     pub fn name(&self) -> String {
         match self {
             Property::Deadlock => "deadlock".to_string(),
@@ -132,7 +128,7 @@ impl Property {
         }
     }
 
-    /// As the subject of a sentence.
+    /// The property as the subject of a sentence.
     pub fn subject(&self) -> String {
         match self {
             Property::Deadlock => "a deadlock".to_string(),

@@ -3,16 +3,16 @@
 /// How values are spread over a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Values have equal differences.
     Linear,
-    /// By equal factors.
+    /// Values differ by equal factors.
     Log,
 }
 
 impl Scale {
     /// A value between the two of `range`, a multiple of `precision` so that it can be read;
     /// `None` where they are no further apart than that.
-    pub(super) fn middle(self, (low, high): (u64, u64), precision: u64) -> Option<u64> {
+    pub(super) fn middle(self, [low, high]: [u64; 2], precision: u64) -> Option<u64> {
         if high - low <= precision {
             return None;
         }
@@ -27,10 +27,10 @@ impl Scale {
     }
 
     /// All that halving `range` so often gives, ends included.
-    pub(super) fn grid(self, range: (u64, u64), precision: u64, depth: u32) -> Vec<u64> {
-        let mut grid = vec![range.0, range.1];
+    pub(super) fn grid(self, range: [u64; 2], precision: u64, depth: u32) -> Vec<u64> {
+        let mut grid = range.to_vec();
         for _ in 0..depth {
-            let pairs = grid.windows(2).map(|pair| (pair[0], pair[1]));
+            let pairs = grid.windows(2).map(|pair| [pair[0], pair[1]]);
             let middles = pairs.filter_map(|pair| self.middle(pair, precision));
             let middles = Vec::from_iter(middles);
             grid.extend(middles);
@@ -40,18 +40,18 @@ impl Scale {
     }
 
     /// About how often `range` can be halved.
-    pub(super) fn steps(self, mut range: (u64, u64), precision: u64) -> usize {
+    pub(super) fn steps(self, mut range: [u64; 2], precision: u64) -> usize {
         let mut steps = 0;
         while let Some(middle) = self.middle(range, precision) {
             // The upper half is the longer one on a logarithmic scale.
-            range.0 = middle;
+            range[0] = middle;
             steps += 1;
         }
         steps
     }
 
     /// A round number that is fine enough for most.
-    pub(super) fn default_precision(self, (low, high): (u64, u64)) -> u64 {
+    pub(super) fn default_precision(self, [low, high]: [u64; 2]) -> u64 {
         match self {
             Scale::Linear => round((high - low) / 1_000),
             Scale::Log => round(low / 50),
@@ -59,8 +59,8 @@ impl Scale {
     }
 
     /// How much of `range` lies between two values in it.
-    pub(super) fn part(self, range: (u64, u64), part: (u64, u64)) -> f64 {
-        let width = |(low, high): (u64, u64)| match self {
+    pub(super) fn part(self, range: [u64; 2], part: [u64; 2]) -> f64 {
+        let width = |[low, high]: [u64; 2]| match self {
             Scale::Linear => (high - low) as f64,
             Scale::Log => (high as f64 / low as f64).ln(),
         };
@@ -74,8 +74,7 @@ fn round(value: u64) -> u64 {
     while value / 10 >= power {
         power *= 10;
     }
-    let fitting = [5, 2].into_iter().find(|factor| factor * power <= value);
-    fitting.unwrap_or(1) * power
+    [5, 2].into_iter().find(|factor| factor * power <= value).unwrap_or(1) * power
 }
 
 #[cfg(test)]
@@ -84,14 +83,14 @@ mod tests {
 
     #[test]
     fn halving_ends_within_the_precision() {
-        assert_eq!(Scale::Linear.middle((0, 10), 1), Some(5));
-        assert_eq!(Scale::Linear.middle((3, 4), 1), None);
-        assert_eq!(Scale::Linear.middle((8, 11), 2), Some(10));
-        assert_eq!(Scale::Log.middle((1, 10_000), 1), Some(100));
+        assert_eq!(Scale::Linear.middle([0, 10], 1), Some(5));
+        assert_eq!(Scale::Linear.middle([3, 4], 1), None);
+        assert_eq!(Scale::Linear.middle([8, 11], 2), Some(10));
+        assert_eq!(Scale::Log.middle([1, 10_000], 1), Some(100));
         for scale in [Scale::Linear, Scale::Log] {
             for precision in [1, 3, 7, 50] {
                 let (mut low, high) = (2, 1_000);
-                while let Some(middle) = scale.middle((low, high), precision) {
+                while let Some(middle) = scale.middle([low, high], precision) {
                     assert!(low < middle && middle < high);
                     low = middle;
                 }
@@ -102,11 +101,11 @@ mod tests {
 
     #[test]
     fn the_grid_has_what_bisection_meets_first() {
-        let grid = Scale::Linear.grid((8, 16), 1, 2);
+        let grid = Scale::Linear.grid([8, 16], 1, 2);
         assert_eq!(grid, [8, 10, 12, 14, 16]);
-        assert_eq!(Scale::Linear.grid((1, 3), 1, 5), [1, 2, 3]);
-        assert_eq!(Scale::Log.grid((1, 10_000), 1, 2), [1, 10, 100, 1_000, 10_000]);
-        assert_eq!(Scale::Linear.steps((0, 8), 1), 3);
+        assert_eq!(Scale::Linear.grid([1, 3], 1, 5), [1, 2, 3]);
+        assert_eq!(Scale::Log.grid([1, 10_000], 1, 2), [1, 10, 100, 1_000, 10_000]);
+        assert_eq!(Scale::Linear.steps([0, 8], 1), 3);
     }
 
     #[test]

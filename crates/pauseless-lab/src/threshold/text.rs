@@ -25,7 +25,7 @@ pub fn report(answer: &Answer, paint: Paint) -> String {
     text
 }
 
-/// The verdict alone.
+/// The verdict without the table of shares.
 pub fn verdict(answer: &Answer, paint: Paint) -> String {
     let mut text = String::new();
     if answer.is_interrupted {

@@ -9,23 +9,23 @@ use pauseless_text::quantity::plural;
 /// Whether there is a threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// All seeds agree.
+    /// All seeds agree on a value.
     Sharp(Threshold),
     /// More than half of the seeds flip, but the value says little.
     Blurred {
-        /// Where they flip.
+        /// Where the seeds flip that do.
         threshold: Threshold,
         /// Why it says little, each as a sentence.
         reasons: Vec<String>,
     },
     /// Half of the seeds or more do not flip.
     None {
-        /// What they do instead.
+        /// What the seeds do instead.
         reason: String,
     },
 }
 
-/// Where the seeds that flip do.
+/// The value at which the seeds flip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
     /// Whether the property comes or goes as the value grows.
@@ -45,9 +45,9 @@ pub struct Threshold {
 named! {
     /// What happens as the value grows.
     pub enum Direction {
-        /// The property comes.
+        /// The property comes with greater values.
         Appears = "appears",
-        /// The property goes.
+        /// The property goes with greater values.
         Disappears = "disappears",
     }
 }
@@ -130,8 +130,8 @@ impl Answer {
             ));
         }
         let question = &self.question;
-        let range = (question.low.base, question.high.base);
-        let spread = (threshold.range.0.base, threshold.range.1.base);
+        let range = [question.low.base, question.high.base];
+        let spread = [threshold.range.0.base, threshold.range.1.base];
         let part = question.scale.part(range, spread);
         if part > SPREAD_MAX {
             reasons.push(format!(

@@ -65,7 +65,7 @@ pub fn student(freedom: usize) -> f64 {
 
 /// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959_964;
-/// From here on halves to this power are no doubles.
+/// The most values for which the binomial distribution is computed exactly.
 const EXACT_MAX: usize = 1_000;
 
 #[cfg(test)]

@@ -13,6 +13,20 @@ use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedF
 use super::write::PREFIX;
 use super::{Cells, Column};
 
+/// All columns of a file.
+pub fn all<R: ChunkReader + 'static>(file: R) -> Result<Vec<Column>, ReadError> {
+    let book = Book::open(file)?;
+    let mut all = book.columns()?;
+    let names = Vec::from_iter(all.iter().map(|column| column.name.clone()));
+    let names = Vec::from_iter(names.iter().map(String::as_str));
+    for group in 0..book.groups() {
+        for (all, more) in all.iter_mut().zip(book.read(group, &names)?) {
+            all.cells.extend(more.cells);
+        }
+    }
+    Ok(all)
+}
+
 /// A Parquet file that is read.
 pub struct Book<R: ChunkReader + 'static> {
     file: SerializedFileReader<R>,

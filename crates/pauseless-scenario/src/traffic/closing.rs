@@ -7,7 +7,7 @@ use pauseless_fabric::dependency::{Checker, Lossy, Network, Traffic as Packets};
 
 pub use super::super::flows::SIZES;
 use super::scene::{Batch, Made, Pair, Scene};
-use super::{AnyKind, TrafficKind, kind};
+use super::{AnyKind, Naming, TrafficKind, kind};
 use pauseless_text::declare::Variant;
 use pauseless_text::section;
 
@@ -17,6 +17,8 @@ section! {
     pub struct Closing {
         /// How much each of them sends.
         size: Bytes, within SIZES, derived "without end";
+        /// The beginning of their names, with a number from 1 behind it, such as `F` for `F1`.
+        prefix: String, derived "their hosts are in their names";
     }
 }
 
@@ -24,8 +26,12 @@ pub(super) static CLOSING: Variant<AnyKind> = kind::<Closing>("closing");
 
 impl TrafficKind for Closing {
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
-        let flows = closing(scene)?.into_iter().map(|(source, target)| {
-            let name = scene.pair_name(source, target);
+        let pairs = closing(scene)?.into_iter().zip(1..);
+        let flows = pairs.map(|((source, target), number)| {
+            let name = match self.prefix.get() {
+                Some(prefix) => format!("{prefix}{number}"),
+                None => scene.pair_name(source, target),
+            };
             Made::new(name, [source, target], self.size.copied(), scene.start)
         });
         Some(Batch::of(flows.collect()))
@@ -37,6 +43,10 @@ impl TrafficKind for Closing {
         let count = pairs.len() as f64;
         let pairs = pairs.into_iter().map(|(source, target)| Pair::of(source, target, size));
         Some(scene.pairs(count, pairs))
+    }
+
+    fn naming(&self) -> Naming {
+        if self.prefix.is_written { Naming::Own } else { Naming::Section }
     }
 }
 
@@ -114,6 +124,19 @@ mod tests {
         let again = read(&scenario.resolved()).unwrap_or_else(|wrong| panic!("{wrong}"));
         assert_eq!(again.resolved(), scenario.resolved());
         assert_eq!(again.config.flows, config.flows);
+    }
+
+    #[test]
+    fn a_prefix_numbers_the_flows_in_the_order_of_the_cycle() {
+        let text = format!("{TREE}\nprefix = \"F\"");
+        let scenario = read(&text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let topology = &scenario.config.topology;
+        let flows = scenario.config.flows.iter().map(|flow| {
+            let [source, target] = [flow.source, flow.target].map(|it| &topology.node(it).name);
+            format!("{} {source}->{target}", flow.name)
+        });
+        assert_eq!(Vec::from_iter(flows), ["F1 H2->H4", "F2 H14->H8", "F3 H6->H1", "F4 H10->H14"]);
+        assert!(!scenario.warnings.iter().any(|it| it.to_string().contains("no flow starts")));
     }
 
     #[test]

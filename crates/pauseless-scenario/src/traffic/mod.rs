@@ -263,7 +263,7 @@ mod tests {
         let kinds = kinds.map(|(name, info)| format!("{name}: {}", names(&info.keys)));
         let expected = [
             "permutation: size",
-            "closing: size",
+            "closing: size prefix",
             "poisson: load sources targets other_rack arrivals fan_in size sizes cdf",
             "incast: degree sources target targets other_rack interval repeat size sizes cdf",
             "closed-loop: sources targets other_rack think parallel size sizes cdf",

@@ -91,8 +91,7 @@ pub(super) fn ttl_sizes(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Fa
 }
 
 fn plan_row(rows: &[(String, f64)], name: &str) -> f64 {
-    let row = rows.iter().find(|(it, _)| it == name);
-    row.expect("one of the names above").1
+    rows.iter().find(|(it, _)| it == name).expect("one of the names above").1
 }
 
 /// Values, and the same as a table.

@@ -14,8 +14,7 @@ use pauseless_scenario::{Overrides, Scenario, StopOn};
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let text = scope.text()?;
-    let loops = Discipline::ALL.into_iter();
-    let loops = loops.map(|discipline| Loop::new(&text, 2, 16, discipline));
+    let loops = Discipline::ALL.into_iter().map(|discipline| Loop::new(&text, 2, 16, discipline));
     let loops = loops.collect::<Result<Vec<_>, _>>()?;
     record(&search(scope, &loops)?, measured);
     Ok(())
@@ -66,7 +65,7 @@ struct Loop {
     n: u16,
     ttl: u16,
     discipline: Discipline,
-    /// Who sends into it, each the same.
+    /// The names of the flows that enter the loop, all at the same rate.
     flows: Vec<String>,
     paper: f64,
     exact: f64,
@@ -182,8 +181,7 @@ fn figure(found: &[Found<'_>]) -> Figure {
         let of = of.filter(|it| it.of.n == n && it.of.discipline == Discipline::OutputQueued);
         let ttl = |it: &Found<'_>| f64::from(it.of.ttl);
         let series = |label: &str, points| Series::new(label, Drawn::Marked, points);
-        let found = of.clone();
-        let found = found.filter_map(|it| it.bracket.map(|(_, high)| (ttl(it), high)));
+        let found = of.clone().filter_map(|it| it.bracket.map(|(_, high)| (ttl(it), high)));
         let exact = of.clone().map(|it| (ttl(it), it.of.exact));
         let paper = of.map(|it| (ttl(it), it.of.paper));
         let mut all = vec![

@@ -22,9 +22,9 @@ pub type PerRun = fn(&Run, Add<'_>);
 /// A function that `compute` or `per_run` names in a claims file.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<F> {
-    /// Its name in files.
+    /// The name of the function in claims files.
     pub name: &'static str,
-    /// What it does.
+    /// The function that is called.
     pub call: F,
 }
 
@@ -37,18 +37,7 @@ impl<F> PartialEq for Function<F> {
 words!(Function<Compute>, COMPUTE.map(|(name, call)| (name, Function { name, call })));
 words!(Function<PerRun>, PER_RUN.map(|(name, call)| (name, Function { name, call })));
 
-/// `per_run = "gfc-shares"`: what flows got of what was fair.
-fn shares(run: &Run, add: Add<'_>) {
-    let facts = Facts::of(run);
-    for name in ["share_mean", "share_min"] {
-        let number = Reference::parse(name).expect("an entry of the registry");
-        if let Some(value) = number.value(&facts) {
-            add(name.to_string(), value);
-        }
-    }
-}
-
-const COMPUTE: [(&str, Compute); 13] = [
+const COMPUTE: [(&str, Compute); 12] = [
     ("gfc-parameters", formulas::gfc_parameters),
     ("gfc-stages", formulas::gfc_stages),
     ("hotnets-fig2", loops::fig2),
@@ -57,17 +46,15 @@ const COMPUTE: [(&str, Compute); 13] = [
     ("pcn-fig19", pcn::parking_lot),
     ("pcn-table1", pcn::shares),
     ("ttl-sizes", formulas::ttl_sizes),
-    ("gfc-table1", gfc_scale::table1),
-    ("gfc-table1-cycles", gfc_scale::cycles),
-    ("gfc-servers", gfc_scale::compare),
+    ("gfc-exposure", gfc_scale::exposure),
+    ("gfc-overlap", gfc_scale::overlap),
     ("gfc-evolution", gfc_scale::evolution),
     ("gfc-feedback", gfc_scale::feedback),
 ];
 
-const PER_RUN: [(&str, PerRun); 6] = [
+const PER_RUN: [(&str, PerRun); 5] = [
     ("gfc-servers", gfc_scale::servers),
     ("gfc-feedback", gfc_scale::feedback_bins),
-    ("gfc-shares", shares),
     ("pcn-burst", pcn::burst),
     ("pcn-settle", pcn::settle),
     ("workload", workload::workload),

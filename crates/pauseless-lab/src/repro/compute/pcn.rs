@@ -16,8 +16,7 @@ use toml::{Table, Value};
 /// Fig. 2: how long after the start of the burst, which is what has a size, the pauses still hold H0
 /// (`spread_ms.H0`), H1 (`spread_ms.H1`) or any of them (`spread_ms`); 0 if they never do.
 pub fn burst(run: &Run, add: Add<'_>) {
-    let flows = run.scenario.config.flows.iter();
-    let finite = flows.filter(|flow| flow.size != Bytes::MAX);
+    let finite = run.scenario.config.flows.iter().filter(|flow| flow.size != Bytes::MAX);
     let Some(begin) = finite.map(|flow| flow.start).min() else {
         return;
     };
@@ -90,8 +89,7 @@ pub fn climb(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
                 .on_feedback(Time::ZERO, Feedback::Receiving { is_congested: false, rate_mbps: 1 });
         }
     }
-    let labels = ["rate, percent of the line", "w, percent"];
-    let series = labels.into_iter().zip(curves);
+    let series = ["rate, percent of the line", "w, percent"].into_iter().zip(curves);
     let series = series.map(|(label, points)| Series::new(label, Drawn::Marked, points));
     let mut panel = panel("", "percent");
     panel.x.label = "notifications".to_string();
@@ -120,8 +118,7 @@ pub fn shares(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
         values.push(format!("{name}/flows"), count);
         values.push(format!("{name}/mean_kb"), total / count / 1e3);
         for (label, range) in ["S", "M", "L", "XL"].iter().zip(&SizeRange::ALL) {
-            let inside = flows.iter().filter(|flow| range.contains(flow.size));
-            let number = inside.count() as f64;
+            let number = flows.iter().filter(|flow| range.contains(flow.size)).count() as f64;
             values.push(format!("{name}/flows.{label}"), number / count * 100.0);
             values.push(format!("{name}/bytes.{label}"), bytes(range) / total * 100.0);
         }
@@ -162,12 +159,12 @@ pub fn parking_lot(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         push("share", f0 / fair * 100.0);
         push("pauses", sample.metric("pauses").unwrap_or(0.0));
         for (panel, value) in panels.iter_mut().zip([link1, f0]) {
-            point(panel, name, (f64::from(links), value));
+            point(panel, name, f64::from(links), value);
         }
     }
     for links in rows {
         let fair = CAPACITY_GBPS / f64::from(links + 1);
-        point(&mut panels[1], "C / (N + 1)", (f64::from(*links), fair));
+        point(&mut panels[1], "C / (N + 1)", f64::from(*links), fair);
     }
     let caption = "What the first link carries, and what F0 has of it";
     let figure = Figure::new("shares", caption, panels.to_vec());
@@ -198,11 +195,11 @@ fn panel(title: &str, label: &str) -> Panel {
 }
 
 /// Adds a point to the curve of that name.
-fn point(panel: &mut Panel, label: &str, at: (f64, f64)) {
+fn point(panel: &mut Panel, label: &str, x: f64, y: f64) {
     match panel.series.iter_mut().find(|it| it.label == label) {
-        Some(series) => series.points.push(at),
+        Some(series) => series.points.push((x, y)),
         None => {
-            let series = Series::new(label, Drawn::Marked, vec![at]);
+            let series = Series::new(label, Drawn::Marked, vec![(x, y)]);
             panel.series.push(series);
         }
     }

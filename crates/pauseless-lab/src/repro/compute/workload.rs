@@ -11,8 +11,7 @@ use pauseless_run::sample::Add;
 /// end if some did not.
 pub fn workload(run: &Run, add: Add<'_>) {
     let topology = run.topology();
-    let layers = topology.switches().iter();
-    let layers = layers.map(|it| topology.node(*it).layer);
+    let layers = topology.switches().iter().map(|it| topology.node(*it).layer);
     let mut sent = vec![0; usize::from(layers.max().unwrap_or(0)) + 1];
     for port in &run.outcome.ports {
         let peer = topology.port(port.node, port.port).peer;

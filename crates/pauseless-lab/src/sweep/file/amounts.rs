@@ -6,25 +6,20 @@ use pauseless_fabric::rng::{Purpose, Stream, hash_name};
 use toml::Value;
 
 use super::axis::POINTS_MAX;
+use crate::threshold::Scale;
 use pauseless_scenario::vary::{Amount, Unit};
 use pauseless_text::declare::{Declared, FileValue, Kind};
+use pauseless_text::file::quote;
 use pauseless_text::problem::{Problem, Sink};
 use pauseless_text::reader::{At, Item};
 use pauseless_text::{section, words};
-
-/// How values lie between two others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scale {
-    Linear,
-    Log,
-}
 
 words! { Scale { "linear" => Scale::Linear, "log" => Scale::Log } }
 
 section! {
     /// Evenly spaced values; `from` and `count`, `from`, `to` and `count`, or `from`, `to` and `step`.
     pub(super) struct Range {
-        /// The first value.
+        /// The first value of the range.
         from: Amount, required "0";
         /// The last value, which is included.
         to: Amount;
@@ -40,9 +35,9 @@ section! {
 section! {
     /// Values that are drawn once from the seed and the axis' name, in ascending order.
     pub(super) struct Random {
-        /// The least value.
+        /// The least value that may be drawn.
         from: Amount, required "\"20 KB\"";
-        /// The largest value.
+        /// The largest value that may be drawn.
         to: Amount, required "\"200 KB\"";
         /// How many values there are.
         count: u64, within 1..=POINTS_MAX, required "20";
@@ -56,7 +51,7 @@ section! {
 section! {
     /// Seeds that follow each other.
     pub(super) struct SeedRange {
-        /// The first seed.
+        /// The first of the seeds.
         first: u64, within 0..=u64::from(u32::MAX), default 1;
         /// How many seeds there are.
         count: u64, within 1..=POINTS_MAX, required "100";
@@ -96,14 +91,14 @@ impl FileValue for Seeds {
 }
 
 impl Seeds {
-    /// All of them.
+    /// All seeds in ascending order.
     pub(super) fn values(&self) -> Vec<Value> {
         let seeds = self.first..self.first + self.count;
         seeds.map(|seed| Value::Integer(seed as i64)).collect()
     }
 }
 
-/// What lies between two amounts of the same.
+/// The values between two amounts of the same unit.
 struct Between {
     from: Amount,
     to: Amount,
@@ -111,7 +106,7 @@ struct Between {
 }
 
 impl Range {
-    /// All values, unless something is wrong with them.
+    /// All values of the range; `None` if something was reported.
     pub(super) fn values(&self, sink: &Sink) -> Option<Vec<Value>> {
         if self.count.is_written {
             // What is wrong with it was reported.
@@ -162,16 +157,14 @@ impl Range {
         }
     }
 
-    /// So many values, each by `step` above the one before.
+    /// `count` values from `from` on, each `step` above the one before.
     fn steps(&self, from: Amount, step: Amount, count: u64) -> Result<Vec<Amount>, Problem> {
         let from = from.like(step);
-        let last = step.base.checked_mul(count - 1);
-        let last = last.and_then(|way| way.checked_add(from.base));
+        let last = step.base.checked_mul(count - 1).and_then(|way| way.checked_add(from.base));
         let fits = last.is_some_and(|last| last <= i64::MAX as u64);
         if from.unit != step.unit || !fits || (step.base == 0 && count > 1) {
             let message = format!("{} is no step from {}", step.exact(), from.exact());
-            let problem = self.place.problem(message);
-            return Err(problem.help("write a step of the same unit, above 0"));
+            return Err(self.place.problem(message).help("write a step of the same unit, above 0"));
         }
         let values = (0..count).map(|number| from.of(from.base + number * step.base));
         Ok(values.collect())
@@ -179,7 +172,7 @@ impl Range {
 }
 
 impl Random {
-    /// What the seed and the name of the axis decide, in ascending order.
+    /// The values that are drawn from the seed and the name of the axis, in ascending order.
     pub(super) fn values(&self, name: &str, sink: &Sink) -> Option<Vec<Value>> {
         let (from, to) = (self.from.given.as_ref()?, self.to.given.as_ref()?);
         let between = Between::new(from, to, self.scale.value);
@@ -220,7 +213,7 @@ impl Between {
         Ok(Between { from, to, scale })
     }
 
-    /// So many values from the one to the other.
+    /// `count` evenly spaced values, with both ends.
     fn even(&self, count: u64) -> Vec<Amount> {
         let last = (count - 1).max(1) as f64;
         let values = (0..count).map(|number| match number {
@@ -231,7 +224,7 @@ impl Between {
         values.collect()
     }
 
-    /// What lies at this share of the way.
+    /// The value at this share of the way from one end to the other.
     fn at(&self, share: f64) -> Amount {
         let (from, to) = (self.from.base as f64, self.to.base as f64);
         let base = match self.scale {
@@ -243,7 +236,7 @@ impl Between {
     }
 }
 
-/// As a scenario has it.
+/// The amount as a value of a scenario file.
 fn value(amount: Amount) -> Value {
     match amount.unit {
         Unit::Count => Value::Integer(amount.base as i64),
@@ -252,5 +245,5 @@ fn value(amount: Amount) -> Value {
     }
 }
 
-/// What to do about too many values.
+/// The help for ranges that do not have enough values.
 const WIDER: &str = "a smaller count, or a wider range";

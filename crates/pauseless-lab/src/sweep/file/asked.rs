@@ -13,7 +13,7 @@ pub(super) struct Asked {
     pub curves: Vec<At<String>>,
 }
 
-/// What the runs of a scenario do not have, by place in the lists.
+/// The numbers and curves that the runs of a scenario do not have, by their places in the lists.
 #[derive(Default)]
 pub(super) struct Lack {
     numbers: BTreeMap<usize, &'static str>,
@@ -38,13 +38,11 @@ impl Lack {
 }
 
 impl Asked {
-    /// What the runs of `scenario` do not have of it.
+    /// The numbers and curves that the runs of `scenario` do not have.
     pub(super) fn lack(&self, scenario: &Scenario) -> Lack {
         let config = &scenario.config;
-        let numbers = self.keep.iter().enumerate();
-        let numbers = numbers.filter_map(|(place, name)| {
-            let number = Reference::parse(&name.value).ok()?;
-            Some((place, number.check(config).err()?))
+        let numbers = self.keep.iter().enumerate().filter_map(|(place, name)| {
+            Some((place, Reference::parse(&name.value).ok()?.check(config).err()?))
         });
         let curves = self.curves.iter().enumerate();
         let curves = curves.filter_map(|(place, name)| {

@@ -23,7 +23,7 @@ section! {
         key: String;
         /// Several keys that get the same value, instead of `key`.
         keys: List<String>, within "a list of strings";
-        /// Its values.
+        /// The values that the axis takes.
         values: ValueKeys, keys inline;
     }
 }
@@ -78,7 +78,7 @@ impl FileValue for Plain {
 /// An axis that can be varied.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    /// Its name, without a unit.
+    /// The name of the axis, without a unit.
     pub name: At<String>,
     keys: Vec<At<String>>,
     pub values: Values,
@@ -89,13 +89,13 @@ pub(super) struct Draft {
 pub(super) enum Values {
     /// Each with its place.
     Listed(List<Plain>),
-    /// All at one place.
+    /// Values by rule, all at one place.
     Counted(At<Vec<Value>>),
-    /// Several keys at once, by name.
+    /// Named cases, each of which sets several keys.
     Cases(Vec<Case>),
 }
 
-/// Several keys at once, by name.
+/// A named case, which sets several keys.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub name: At<String>,
@@ -105,9 +105,9 @@ pub(super) struct Case {
 /// Where an axis was written.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
-    /// Its keys, or its name if they stand in cases.
+    /// The keys of the axis, or its name if the keys stand in cases.
     keys: Vec<At<String>>,
-    /// Of each value, or one for all.
+    /// The place of each value, or one for all.
     points: Vec<Place>,
 }
 
@@ -125,7 +125,7 @@ impl Places {
     }
 }
 
-/// More values than this are the business of several axes.
+/// The most values that an axis may have.
 pub(super) const POINTS_MAX: u64 = 1_000_000;
 
 impl Draft {
@@ -161,13 +161,11 @@ impl Draft {
         }
     }
 
-    /// What it is in the plan, and its places.
+    /// The axis as the plan has it, and where it was written.
     pub(super) fn finish(self) -> (Axis, Places) {
         let keys = if self.keys.is_empty() { vec![self.name.clone()] } else { self.keys.clone() };
         let set = |value: &Value| {
-            let keys = self.keys.iter();
-            let set = keys.map(|key| (key.value.clone(), value.clone()));
-            set.collect()
+            self.keys.iter().map(|key| (key.value.clone(), value.clone())).collect()
         };
         let (unit, points, places) = match self.values {
             Values::Cases(cases) => {
@@ -176,8 +174,7 @@ impl Draft {
                     set: case.set.clone(),
                 };
                 let points = Vec::from_iter(cases.iter().map(point));
-                let places = cases.into_iter().map(|case| case.name.place);
-                ("", points, places.collect())
+                ("", points, cases.into_iter().map(|case| case.name.place).collect())
             }
             values => {
                 let (values, places) = values.flat();
@@ -226,8 +223,7 @@ impl ValueKeys {
             self.cases.is_written,
         ];
         let keys = ValueKeys::keys().into_iter().zip(is_written);
-        let written = keys.filter(|(_, is_written)| *is_written);
-        written.map(|(key, _)| key.name).collect()
+        keys.filter(|(_, is_written)| *is_written).map(|(key, _)| key.name).collect()
     }
 }
 
@@ -253,10 +249,8 @@ impl Values {
         if let Some(cases) = &written.cases.given {
             return read_cases(cases, sink).map(Values::Cases);
         }
-        let range = written.range.given.as_ref();
-        let range = range.map(|it| (it.value.values(sink), &it.place));
-        let seeds = written.seeds.given.as_ref();
-        let seeds = seeds.map(|it| (Some(it.value.values()), &it.place));
+        let range = written.range.given.as_ref().map(|it| (it.value.values(sink), &it.place));
+        let seeds = written.seeds.given.as_ref().map(|it| (Some(it.value.values()), &it.place));
         let random = written.random.given.as_ref();
         let random = random.map(|it| (it.value.values(name, sink), &it.place));
         let (value, place) = range.or(seeds).or(random)?;
@@ -264,13 +258,10 @@ impl Values {
         Some(Values::Counted(At { value, place }))
     }
 
-    /// All values, and their places or the one of all.
+    /// All values, and their places or one place for all.
     fn flat(self) -> (Vec<Value>, Vec<Place>) {
         match self {
-            Values::Listed(list) => {
-                let pairs = list.into_iter().map(|at| (at.value.0, at.place));
-                pairs.unzip()
-            }
+            Values::Listed(list) => list.into_iter().map(|at| (at.value.0, at.place)).unzip(),
             Values::Counted(list) => (list.value, vec![list.place]),
             Values::Cases(_) => (Vec::new(), Vec::new()),
         }
@@ -284,8 +275,7 @@ fn read_cases(cases: &At<Named<Named<Value>>>, sink: &Sink) -> Option<Vec<Case>>
     if entries.is_empty() {
         // Unless there are some that something is wrong with.
         if sink.is_empty() {
-            let problem = cases.place.problem("no cases");
-            sink.push(problem.help("write NAME = { key = value }"));
+            sink.push(cases.place.problem("no cases").help("write NAME = { key = value }"));
         }
         return None;
     }

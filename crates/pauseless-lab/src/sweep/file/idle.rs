@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Written;
+use super::Placed;
 use super::trial::is_within;
 use crate::sweep::campaign::Axis;
 use pauseless_scenario::patch;
@@ -10,7 +10,7 @@ use pauseless_text::problem::Sink;
 
 /// Reports axes whose keys another one sets afterwards in all of its values, and cases that make the
 /// same scenario.
-pub fn check(written: &Written, sink: &Sink) {
+pub fn check(written: &Placed, sink: &Sink) {
     let axes = &written.campaign.axes;
     for (number, axis) in axes.iter().enumerate() {
         let later = &axes[number + 1..];
@@ -24,8 +24,7 @@ pub fn check(written: &Written, sink: &Sink) {
         for (first, second) in twins(written, axis) {
             let [first, label] = [first, second].map(|it| &axis.points[it].label);
             let message = format!("{label} makes the same scenario as {first}");
-            let problem = places.point(second).problem(message);
-            sink.push(problem.help("keep one of them"));
+            sink.push(places.point(second).problem(message).help("keep one of them"));
         }
     }
 }
@@ -48,7 +47,7 @@ fn overruled<'a>(axis: &Axis, later: &'a [Axis]) -> Option<(String, &'a Axis)> {
 
 /// Pairs of cases that make the same of the scenario. Other values differ, or they would have the same
 /// label.
-fn twins(written: &Written, axis: &Axis) -> Vec<(usize, usize)> {
+fn twins(written: &Placed, axis: &Axis) -> Vec<(usize, usize)> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut twins = Vec::new();
     if axis.points.len() > CASES_MAX {

@@ -31,7 +31,7 @@ pub(super) fn column(name: &str, unit: &str) -> String {
     if unit.is_empty() || is_there { name } else { format!("{name}_{unit}") }
 }
 
-/// What a number is a number of.
+/// The quantity that a number measures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Nothing,

@@ -21,6 +21,7 @@ use super::plan::{TASKS_MAX, combinations};
 use super::report::file::{Known, Sections};
 use super::report::keys::ReportKeys;
 use super::row::column;
+use super::store;
 use asked::Asked;
 use axis::{AxisFile, Draft};
 use pauseless_run::results::{self, Kept, Reference};
@@ -32,9 +33,6 @@ use pauseless_text::reader::{At, Item, Place, Section};
 use pauseless_text::source::Source;
 use pauseless_text::{section, words};
 use size::{Drafts, Size, SizeFile};
-
-/// Columns that all results have.
-const TAKEN: [&str; 6] = ["task", "version", "scenario", "seed", "ended", "error"];
 
 section! {
     /// One scenario over many values, seeds or networks, with one row of results per run.
@@ -51,7 +49,7 @@ section! {
         curves: List<String>, within "a list of strings", default List::new();
         /// What ends a run before its time; `verdict.stop_on` of all runs.
         stop: List<Stop>, derived "what the scenario says";
-        /// What is varied.
+        /// The axes, along which the scenario is varied.
         axis: Tables<AxisFile>, required "[[axis]] with a key and its values";
         /// Which networks are run; it looks at the network alone, once for each.
         filter: FilterKeys, default FilterKeys::default();
@@ -120,7 +118,17 @@ impl Campaign {
     /// Reads the campaign at `path`, at one of the sizes that it has or as it is written.
     pub fn read(path: &Path, size: Option<&str>) -> Result<Campaign, Problems> {
         let source = Source::read_within(path, FILE_MAX)?;
-        let Source { file, text } = &source;
+        Campaign::parse(&source, size, &[])
+    }
+
+    /// Reads a campaign whose text is known. Its scenario is taken from `beside`, texts by the names
+    /// of their files, before it is looked for on the disk.
+    pub(crate) fn parse(
+        source: &Source,
+        size: Option<&str>,
+        beside: &[(String, String)],
+    ) -> Result<Campaign, Problems> {
+        let Source { file, text } = source;
         foreign::refuse(file, text)?;
         let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
         let table = parse_table(text).map_err(refuse)?;
@@ -134,7 +142,8 @@ impl Campaign {
             return Err(refuse(vec![problem.help(help)]));
         }
         let stem = source.stem();
-        let read = Reading { path, stem, size }.read(keys, root);
+        let path = Path::new(file);
+        let read = Reading { path, stem, size, beside }.read(keys, root);
         let Some(written) = read?.filter(|_| sink.is_empty()) else {
             return Err(refuse(sink.into_list()));
         };
@@ -144,10 +153,10 @@ impl Campaign {
 }
 
 /// A campaign, and where in its file things were written.
-struct Written {
+struct Placed {
     campaign: Campaign,
     scenario: Origin,
-    /// Of each axis.
+    /// Where each axis was written.
     axes: Vec<axis::Places>,
     asked: Asked,
 }
@@ -156,14 +165,14 @@ struct Written {
 struct Origin {
     /// Where in the campaign's file it is named.
     place: Place,
-    /// Its own file and what that contains, if it has one.
+    /// The scenario's own file and its text, if it has one.
     file: Option<(PathBuf, String)>,
 }
 
 /// The scenario that all runs begin with.
 struct Base {
     table: Table,
-    /// What its paths are relative to.
+    /// The folder that paths in the scenario are relative to.
     folder: PathBuf,
     source: Origin,
 }
@@ -174,15 +183,13 @@ struct Reading<'a> {
     /// The name of the file, without its ending.
     stem: String,
     size: Option<&'a str>,
+    /// The texts of files that need not be on the disk, by their names.
+    beside: &'a [(String, String)],
 }
 
 impl Reading<'_> {
     /// Fails with what is wrong with the scenario's own file; `None` if something was reported.
-    pub fn read(
-        &self,
-        file: CampaignFile,
-        mut root: Section<'_>,
-    ) -> Result<Option<Written>, Problems> {
+    fn read(&self, file: CampaignFile, mut root: Section<'_>) -> Result<Option<Placed>, Problems> {
         let sink = root.sink();
         let scenario = self.scenario(file.scenario.given, sink)?;
         let mut keep = file.keep.get().cloned();
@@ -202,7 +209,7 @@ impl Reading<'_> {
         let names = kept(keep.as_deref());
         let axes = axis::finish(drafts.sound, sink, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
-        let known = Known::of((&axes, &values), &names);
+        let known = Known { axes: &axes, values: &values, keep: &names };
         let Sections { reports, claims } = Sections::read(&mut root, known);
         let Some(Base { table: mut base, folder, source }) = scenario else {
             root.finish();
@@ -234,7 +241,7 @@ impl Reading<'_> {
         campaign.distributions = distributions(&campaign);
         refuse_crowd(&root, &campaign);
         root.finish();
-        Ok(Some(Written {
+        Ok(Some(Placed {
             campaign,
             scenario: source,
             axes: places,
@@ -282,21 +289,25 @@ impl Reading<'_> {
         let Some(At { value, place }) = written else {
             return Ok(None);
         };
-        let path = match value {
-            Beginning::File(path) => here.join(path),
+        let name = match value {
+            Beginning::File(name) => name,
             Beginning::Inline(table) => {
                 let source = Origin { place, file: None };
                 let folder = here.to_path_buf();
                 return Ok(Some(Base { table, folder, source }));
             }
         };
+        let path = here.join(&name);
         let shown = path.display().to_string();
-        if !path.exists() {
-            let problem = place.problem(format!("there is no file {shown}"));
-            sink.push(problem.help("write its path as seen from this file"));
-            return Ok(None);
-        }
-        let text = Source::read_within(&path, FILE_MAX)?.text;
+        let text = match self.beside.iter().find(|(it, _)| *it == name) {
+            Some((_, text)) => text.clone(),
+            None if !path.exists() => {
+                let problem = place.problem(format!("there is no file {shown}"));
+                sink.push(problem.help("write its path as seen from this file"));
+                return Ok(None);
+            }
+            None => Source::read_within(&path, FILE_MAX)?.text,
+        };
         parse_table(&text).map_err(|list| Problems::new(&shown, &text, list))?;
         let table = toml::from_str(&text)
             .map_err(|error: toml::de::Error| Problems::of_file(&shown, error.to_string(), ""))?;
@@ -321,8 +332,7 @@ fn drafts(axes: &Key<Tables<AxisFile>>, sink: &Sink) -> Drafts {
 
 /// Reports names of `keep` that no run could have.
 fn refuse_unknown(keep: Option<&[At<String>]>, sink: &Sink) {
-    let names = keep.unwrap_or_default().iter();
-    for At { value, place } in names.filter(|it| it.value != FLOWS) {
+    for At { value, place } in keep.unwrap_or_default().iter().filter(|it| it.value != FLOWS) {
         if let Err(help) = Reference::parse(value) {
             let problem = place.problem(format!("no run has a number {value:?}"));
             sink.push(problem.help(help));
@@ -345,7 +355,7 @@ fn take_flows(keep: &mut Option<Vec<At<String>>>) -> bool {
     is_there
 }
 
-/// What is kept of every run, and then `keep` or the usual, each once.
+/// The numbers that are kept of every run, then those of `keep` or the usual ones, each once.
 fn kept(keep: Option<&[At<String>]>) -> Vec<String> {
     let keep = match keep {
         Some(keep) => keep.iter().map(|it| it.value.clone()).collect(),
@@ -387,8 +397,7 @@ fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
     let count = combinations(axes);
     if count > TASKS_MAX {
         let problem = root.place.problem(format!("{count} combinations of values"));
-        let problem = problem.expected(format!("at most {TASKS_MAX}"));
-        root.report(problem.help(help));
+        root.report(problem.expected(format!("at most {TASKS_MAX}")).help(help));
     }
 }
 
@@ -414,7 +423,7 @@ fn distributions(campaign: &Campaign) -> BTreeMap<String, Value> {
     read.collect()
 }
 
-/// What stands at any key `sizes` or `file`.
+/// Collects the files that any key `sizes` or `file` names.
 fn sizes_of(value: &Value, files: &mut BTreeSet<String>) {
     match value {
         Value::Table(table) => {
@@ -434,7 +443,7 @@ fn sizes_of(value: &Value, files: &mut BTreeSet<String>) {
 
 /// Whether a column of results has this name already, which is what it has.
 fn taken(name: &str, keep: &[String]) -> Option<&'static str> {
-    if TAKEN.contains(&name) {
+    if store::FIXED.contains(&name) {
         return Some("all results have a column of this name");
     }
     let mut kept = keep.iter().map(|number| column(number));

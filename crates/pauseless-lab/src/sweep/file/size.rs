@@ -11,7 +11,7 @@ use pauseless_text::section;
 section! {
     /// The same campaign with other values, for `--size NAME`.
     pub(super) struct SizeFile {
-        /// What differs, in words.
+        /// How this size differs, in words.
         note: String, default String::new();
         /// The numbers that are kept of each run at this size.
         keep: List<String>, within "a list of strings", derived "`keep` of the campaign";
@@ -25,7 +25,7 @@ section! {
     pub(super) struct SizeAxis {
         /// The names of the cases that are left, for an axis with cases.
         only: List<String>, within "a list of strings";
-        /// Its values.
+        /// The values that the axis takes at this size.
         values: ValueKeys, keys inline;
     }
 }
@@ -39,7 +39,7 @@ pub(super) struct Drafts {
 /// A size of a campaign.
 pub(super) struct Size {
     pub name: String,
-    /// What differs, in words.
+    /// How this size differs, in words.
     pub note: String,
     pub keep: Option<Vec<At<String>>>,
     /// Other values, by the place of the axis.
@@ -69,7 +69,7 @@ impl Size {
         Size { name: name.to_string(), note: file.note.value.clone(), keep, axes }
     }
 
-    /// Puts its values in the place of others.
+    /// Replaces the values of axes by those of this size.
     pub(super) fn apply(self, drafts: &mut [Draft]) {
         for (axis, values) in self.axes {
             drafts[axis].values = values;

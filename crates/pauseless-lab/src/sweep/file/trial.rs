@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use toml::{Table, Value};
 
 use super::asked::{Asked, Lack};
-use super::{Written, idle};
+use super::{Placed, idle};
 use crate::sweep::campaign::{Campaign, Filter};
 use crate::sweep::network::Answer;
 use pauseless_scenario::{Overrides, parse_file};
@@ -16,11 +16,11 @@ use pauseless_text::problem::{Problem, Problems, Sink};
 
 /// Of axes with more values, only the first, the middle and the last one are tried.
 const TRIED_MAX: usize = 64;
-/// So many networks are looked at for one that the filter lets through.
+/// The most networks that are looked at for one that the filter lets through.
 const LOOKED_AT_MAX: usize = 40;
 
 /// Tries all axes. Fails with what is wrong with the scenario's own file.
-pub fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
+pub fn check(written: &Placed, sink: &Sink) -> Result<(), Problems> {
     let campaign = &written.campaign;
     let trial = Trial { written, sink, first: first(campaign) };
     let mut lacks = Vec::new();
@@ -68,7 +68,7 @@ fn first(campaign: &Campaign) -> Vec<usize> {
 }
 
 struct Trial<'w> {
-    written: &'w Written,
+    written: &'w Placed,
     sink: &'w Sink,
     first: Vec<usize>,
 }
@@ -90,7 +90,7 @@ impl Trial<'_> {
         };
         for problem in problems {
             match self.culprit(&problem) {
-                Some(axis) => self.blame((axis, self.first[axis]), &problem),
+                Some(axis) => self.blame(axis, self.first[axis], &problem),
                 None => self.blame_scenario(&problem)?,
             }
         }
@@ -114,7 +114,7 @@ impl Trial<'_> {
         for ((at, _), read) in tables.iter().zip(found) {
             match read {
                 Ok(lack) => lacks.extend(lack),
-                Err(problems) => problems.iter().for_each(|it| self.blame(*at, it)),
+                Err(problems) => problems.iter().for_each(|it| self.blame(at.0, at.1, it)),
             }
         }
     }
@@ -130,7 +130,7 @@ impl Trial<'_> {
     }
 
     fn reader(&self) -> Reader<'_> {
-        let Written { campaign, scenario, .. } = self.written;
+        let Placed { campaign, scenario, .. } = self.written;
         let file = match &scenario.file {
             Some((path, _)) => path.clone(),
             None => campaign.folder.join("scenario"),
@@ -146,19 +146,19 @@ impl Trial<'_> {
     fn culprit(&self, problem: &Problem) -> Option<usize> {
         let campaign = &self.written.campaign;
         let key = without_places(&problem.key);
-        let axes = campaign.axes.iter().zip(&self.first).enumerate();
-        let about = axes.filter(|(_, (axis, point))| {
-            let mut set = axis.points[**point].set.iter();
-            set.any(|(path, _)| {
-                let path = without_elements(&campaign.base, path);
-                is_within(&key, &path) || (!key.is_empty() && is_within(&path, &key))
-            })
-        });
+        let about =
+            campaign.axes.iter().zip(&self.first).enumerate().filter(|(_, (axis, point))| {
+                let mut set = axis.points[**point].set.iter();
+                set.any(|(path, _)| {
+                    let path = without_elements(&campaign.base, path);
+                    is_within(&key, &path) || (!key.is_empty() && is_within(&path, &key))
+                })
+            });
         about.map(|(number, _)| number).next_back()
     }
 
     /// Reports a problem at a value of an axis.
-    fn blame(&self, (axis, point): (usize, usize), problem: &Problem) {
+    fn blame(&self, axis: usize, point: usize, problem: &Problem) {
         let places = &self.written.axes[axis];
         let label = &self.written.campaign.axes[axis].points[point].label;
         let is_key = problem.message.starts_with("unknown key");
@@ -189,8 +189,7 @@ impl Trial<'_> {
             key => format!("{key}: "),
         };
         let message = format!("with the first value of each axis, {key}{}", problem.message);
-        let shown = source.place.problem(message);
-        let shown = shown.expected(problem.expected.clone());
+        let shown = source.place.problem(message).expected(problem.expected.clone());
         self.sink.push(shown.help(problem.help.clone()));
         Ok(())
     }
@@ -198,7 +197,7 @@ impl Trial<'_> {
 
 /// Reads scenarios, on any core.
 struct Reader<'a> {
-    /// What paths are relative to.
+    /// The file that paths are relative to.
     file: String,
     filter: Filter,
     asked: &'a Asked,
@@ -225,7 +224,7 @@ pub(super) fn is_within(key: &str, section: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// `flow[2].rate` as `flow.rate`.
+/// A key without places in lists: `flow[2].rate` becomes `flow.rate`.
 fn without_places(key: &str) -> String {
     let parts = key.split('.').map(|part| part.split('[').next().unwrap_or(part));
     Vec::from_iter(parts).join(".")

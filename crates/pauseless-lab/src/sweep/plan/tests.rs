@@ -50,7 +50,7 @@ fn watch(_: usize, _: usize) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The filter of campaigns and the screening of `repro gfc-table1` see the same networks.
+/// The filter of campaigns and `gfc-exposure` of `repro` see the same networks.
 #[test]
 fn the_filter_lets_the_cyclic_networks_through() {
     let plan = Plan::new(campaign(TREES), None, &watch).expect("a plan");
@@ -69,11 +69,9 @@ fn the_filter_lets_the_cyclic_networks_through() {
     assert_ne!(plan.task(0).labels[0], plan.task(plan.len() / 2).labels[0]);
     // Without the first question, the second one.
     let connected = campaign(&TREES.replace("cyclic = true\n", ""));
-    let plan = Plan::new(connected, None, &watch).expect("a plan");
-    let screened = plan.screened.expect("a filter");
-    expected.extend(trees.free);
-    expected.sort_unstable();
-    assert_eq!(screened.left, expected);
+    let screened = Plan::new(connected, None, &watch).expect("a plan").screened.expect("a filter");
+    assert_eq!(screened.left.len(), 60 - trees.cut);
+    assert!(expected.iter().all(|network| screened.left.contains(network)));
     assert!(screened.by_connected == trees.cut as u64 && trees.cut > 0);
 }
 

@@ -88,8 +88,7 @@ fn is_log(axis: &Axis) -> bool {
 /// The number that says most: a completion time, a rate, or whatever is kept.
 fn measure(campaign: &Campaign) -> String {
     let kept: Vec<String> = campaign.keep.iter().map(|name| column(name)).collect();
-    let liked = ["fct_mean_us", "rate_min"];
-    let liked = liked.into_iter().map(str::to_string);
+    let liked = ["fct_mean_us", "rate_min"].into_iter().map(str::to_string);
     let liked = liked.filter(|name| kept.contains(name));
     let is_measure = |name: &&String| !is_finding(name) && *name != WARNINGS;
     let others = kept.iter().filter(is_measure).cloned();
@@ -103,5 +102,5 @@ fn is_finding(name: &str) -> bool {
 
 /// An axis with more values than this repeats.
 const REPETITIONS: usize = 50;
-/// More curves than this hide each other.
+/// The most values of an axis that become curves.
 const FEW: usize = 6;

@@ -91,5 +91,5 @@ const QUANTILES: [(&str, f64); 7] = [
     ("95 %", 0.95),
     ("greatest", 1.0),
 ];
-/// More steps than this are finer than a figure.
+/// The most steps of a curve; more could not be seen.
 const STEPS_MAX: usize = 500;

@@ -12,7 +12,7 @@ use pauseless_text::quantity::percents;
 pub struct Judged {
     /// The claim that was judged.
     pub claim: Claim,
-    /// What is counted: `runs`, or `networks`.
+    /// The plural of what is counted, such as `runs` or `networks`.
     pub units: String,
     /// How many of how many.
     pub share: Share,
@@ -153,9 +153,7 @@ impl Judged {
         self.notes.extend(counted.notes(rows, of));
         Ok(counted.shares.get(&0).map_or(Share::default(), |it| it[0]))
     }
-}
 
-impl Judged {
     fn compare(&mut self, value: f64, other: f64) {
         let [low, high] = self.share.interval();
         let [other_low, other_high] = self.other.unwrap_or(self.share).interval();
@@ -175,6 +173,5 @@ impl Judged {
 /// `select` with the values of `other` where both speak of an axis.
 fn instead(select: &[Condition], other: &[Condition]) -> Vec<Condition> {
     let is_kept = |it: &&Condition| !other.iter().any(|other| other.axis == it.axis);
-    let kept = select.iter().filter(is_kept).cloned();
-    kept.chain(other.iter().cloned()).collect()
+    select.iter().filter(is_kept).cloned().chain(other.iter().cloned()).collect()
 }

@@ -12,12 +12,12 @@ use pauseless_text::declare::{Declared, Key, OneOrMany};
 use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Section};
 
-/// What is asked of a report.
+/// The sections of a campaign's file that a report needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sections {
     /// Tables and figures, in the order of the file.
     pub reports: Vec<Wanted>,
-    /// What the campaign is said to show.
+    /// The claims in the order of the file.
     pub claims: Vec<Claim>,
 }
 
@@ -26,11 +26,11 @@ pub struct Sections {
 pub struct Wanted {
     /// The stem of its files.
     pub name: String,
-    /// What it shows; empty for what the rest of the section says.
+    /// The title; empty for one made of the rest of the section.
     pub title: String,
-    /// What is made of the runs.
+    /// The kind of table with its own keys.
     pub kind: Kind,
-    /// Which runs.
+    /// The conditions on the runs that count.
     pub select: Vec<Condition>,
     /// A row, a curve or a panel for each combination of these.
     pub by: Vec<String>,
@@ -46,32 +46,32 @@ impl Wanted {
     }
 }
 
-/// What is made of the runs.
+/// A kind of table or figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// The share of runs in which a number is above zero.
     Proportion {
-        /// The numbers.
+        /// The numbers that count if they are above zero.
         of: Vec<String>,
         /// The axis that goes across, if one does.
         columns: Option<String>,
-        /// What is counted instead of runs, if anything is: each combination of these.
+        /// The axes whose combinations are counted instead of runs, if any.
         per: Vec<String>,
     },
     /// How a number is distributed over runs.
     Cdf {
-        /// The number.
+        /// The number that is shown.
         of: String,
         /// Whether its axis goes by powers of ten.
         is_log: bool,
     },
     /// A number along an axis.
     Line {
-        /// The axis.
+        /// The axis that goes across.
         x: String,
-        /// The number.
+        /// The number that is shown.
         of: String,
-        /// What stands for the runs at one place.
+        /// The number that stands for the runs at one place.
         middle: Middle,
         /// How far they spread.
         band: Band,
@@ -80,21 +80,21 @@ pub enum Kind {
     },
     /// A number over two axes.
     Heatmap {
-        /// The axis across.
+        /// The axis that goes across.
         x: String,
-        /// The axis upwards.
+        /// The axis that goes up.
         y: String,
-        /// The number.
+        /// The number that is shown.
         of: String,
-        /// What stands in a cell.
+        /// The number that stands in a cell.
         take: Take,
     },
 }
 
-/// What stands for several runs.
+/// The number that stands for several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Middle {
-    /// The middle one.
+    /// The run in the middle.
     Median,
     /// The sum by their number.
     Mean,
@@ -111,14 +111,14 @@ pub enum Band {
     Range,
 }
 
-/// What stands in a cell of a heat map.
+/// The number that stands in a cell of a heat map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
     /// The sum by the number of runs.
     Mean,
-    /// The middle one.
+    /// The run in the middle.
     Median,
-    /// The greatest.
+    /// The greatest of the runs.
     Max,
     /// The share of runs that are above zero.
     Proportion,
@@ -127,28 +127,28 @@ pub enum Take {
 /// A condition on runs: an axis has one of these values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The axis.
+    /// The name of the axis.
     pub axis: String,
-    /// The values.
+    /// The values that meet the condition.
     pub values: Vec<Label>,
 }
 
-/// What a campaign is said to show.
+/// A claim about the share of runs that have found something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// In words.
+    /// The claim in words.
     pub text: String,
     /// The number that is above zero in the runs that count.
     pub of: String,
-    /// What is counted instead of runs, if anything is.
+    /// The axes whose combinations are counted instead of runs, if any.
     pub per: Vec<String>,
-    /// Which runs.
+    /// The conditions on the runs that count.
     pub select: Vec<Condition>,
-    /// What is asked of their share.
+    /// The condition on the share of these runs.
     pub asks: Asks,
     /// Whether it is known to hold.
     pub is_met: bool,
-    /// Why it does not.
+    /// The reason why it does not hold, if it does not.
     pub reason: String,
     /// The sizes of the campaign in which it is judged; empty for all.
     pub sizes: Vec<String>,
@@ -157,17 +157,17 @@ pub struct Claim {
 /// What a claim asks of a share.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asks {
-    /// Not more.
+    /// The share is at most this.
     AtMost(f64),
-    /// Not less.
+    /// The share is at least this.
     AtLeast(f64),
     /// Less than in the same runs with other values of some axes.
     FewerThan(Vec<Condition>),
-    /// More than in those.
+    /// More than in the same runs with other values of some axes.
     MoreThan(Vec<Condition>),
 }
 
-/// What sections may speak of.
+/// The axes and numbers that sections may name.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     /// The axes of the campaign.
@@ -177,13 +177,6 @@ pub struct Known<'a> {
     pub values: &'a [Axis],
     /// The numbers that are kept.
     pub keep: &'a [String],
-}
-
-impl<'a> Known<'a> {
-    /// Axes, the same with the values of all sizes, and what is kept.
-    pub fn of((axes, values): (&'a [Axis], &'a [Axis]), keep: &'a [String]) -> Known<'a> {
-        Known { axes, values, keep }
-    }
 }
 
 impl Sections {
@@ -220,7 +213,7 @@ struct Names<'a> {
     sink: &'a Sink,
     axes: &'a [Axis],
     values: &'a [Axis],
-    /// What runs can be told apart by.
+    /// The columns by which runs can be told apart.
     columns: Vec<&'a str>,
     numbers: Vec<String>,
 }
@@ -339,7 +332,7 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// Conditions on axes.
+    /// The conditions that a key has, checked.
     fn conditions(&self, written: &Key<Conditions>) -> Vec<Condition> {
         let mut conditions = Vec::new();
         for (name, literals) in written.get().into_iter().flat_map(|it| &it.0) {
@@ -369,8 +362,7 @@ impl<'a> Names<'a> {
             return;
         }
         let write = |label: &Label| words::label(label, axis.unit);
-        let known = axis.points.iter().map(|point| write(&point.label));
-        let mut known: Vec<String> = known.collect();
+        let mut known: Vec<String> = axis.points.iter().map(|point| write(&point.label)).collect();
         // Sizes repeat values.
         let mut seen = BTreeSet::new();
         known.retain(|it| seen.insert(it.clone()));
@@ -390,7 +382,7 @@ impl<'a> Names<'a> {
         self.known_number(name.given.as_ref()?)
     }
 
-    /// One or several of those.
+    /// One or several numbers that are kept of each run.
     fn numbers(&self, keys: &ProportionKeys) -> Option<Vec<String>> {
         let names = &keys.of.get()?.0;
         if names.len() > NUMBERS_MAX {
@@ -399,8 +391,7 @@ impl<'a> Names<'a> {
             self.sink.push(problem.help(help));
             return None;
         }
-        let names = names.iter().map(|name| self.known_number(name));
-        let names: Option<Vec<String>> = names.collect();
+        let names: Option<Vec<String>> = names.iter().map(|name| self.known_number(name)).collect();
         names.filter(|names| !names.is_empty())
     }
 
@@ -473,7 +464,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A bit for each is all that is remembered.
+/// The most numbers of a table, since each takes a bit of 64.
 const NUMBERS_MAX: usize = 64;
-/// What is kept of every run.
+/// The findings, which are kept of every run.
 pub(super) const FINDINGS: [&str; 3] = ["deadlock", "starved", "lost"];

@@ -4,23 +4,23 @@ use super::file::FINDINGS;
 use super::rows::Rows;
 use pauseless_text::quantity::{count, plural};
 
-/// In how many runs what was found.
+/// How many runs have found what.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// A deadlock.
+    /// Runs with a deadlock.
     pub deadlock: usize,
-    /// A flow that starves.
+    /// Runs in which a flow starves.
     pub starved: usize,
-    /// Losses.
+    /// Runs in which packets were lost.
     pub lost: usize,
-    /// Warnings about the scenario.
+    /// Runs whose scenario has warnings.
     pub warned: usize,
     /// The first task with a warning, if any has one.
     pub first_warned: Option<String>,
 }
 
 impl Found {
-    /// Of all runs that could be made.
+    /// Counts the findings of all runs that could be made.
     pub fn of(rows: &Rows<'_>) -> Result<Found, String> {
         let [deadlock, starved, lost] = FINDINGS.map(|name| above(rows, name));
         let warned = above(rows, WARNINGS)?;
@@ -34,7 +34,7 @@ impl Found {
         })
     }
 
-    /// In words.
+    /// What was found, in sentences.
     pub(super) fn lines(&self) -> Vec<String> {
         let [deadlock, starved, lost] = [self.deadlock, self.starved, self.lost];
         let runs = |runs: usize| match runs {

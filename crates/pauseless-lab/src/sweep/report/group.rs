@@ -57,12 +57,12 @@ impl Groups {
 pub(super) struct Layout {
     /// The panels, each with its title and its curves.
     pub panels: Vec<(String, Vec<u64>)>,
-    /// What is left out.
+    /// Notes on curves and panels that are left out.
     pub notes: Vec<String>,
 }
 
 impl Layout {
-    /// Of groups with these keys, as many as can be read.
+    /// Lays out the groups with these keys, as many as can be told apart.
     pub fn of(key: &Key, keys: &[u64]) -> Layout {
         let last = key.columns.last().map_or(1, |it| it.values.len() as u64);
         let mut panels: Vec<(String, Vec<u64>)> = Vec::new();
@@ -75,8 +75,7 @@ impl Layout {
             panels.last_mut().expect("one was made").1.push(*group);
         }
         let mut notes = Vec::new();
-        let curves = panels.iter().map(|(_, curves)| curves.len()).max();
-        let curves = curves.unwrap_or(0);
+        let curves = panels.iter().map(|(_, curves)| curves.len()).max().unwrap_or(0);
         if curves > CURVES_MAX {
             notes.push(format!("the first {CURVES_MAX} of {curves} curves are drawn"));
         }
@@ -97,7 +96,7 @@ pub(super) fn cut<T>(panels: &mut Vec<T>) -> Option<String> {
     })
 }
 
-/// More curves than this nobody can tell apart.
+/// The most curves of a panel that can be told apart.
 const CURVES_MAX: usize = 10;
-/// More panels than this are not a figure.
+/// The most panels of a figure.
 const PANELS_MAX: usize = 24;

@@ -60,11 +60,11 @@ fn used(groups: &Groups, before: usize) -> Vec<usize> {
 
 /// One axis of the map.
 struct Side {
-    /// What stands at it.
+    /// The axis as it is drawn.
     axis: Axis,
     /// The places of its values among all of the axis, numbers in ascending order.
     places: Vec<usize>,
-    /// Its values in words.
+    /// The values of the axis in words.
     words: Vec<String>,
 }
 
@@ -77,8 +77,7 @@ impl Side {
         let numbers: Option<Vec<f64>> = places.iter().map(|it| number(*it)).collect();
         let name = words::axis(&column.name, column.unit);
         let write = |places: &[usize]| {
-            let labels = places.iter();
-            let labels = labels.map(|it| words::label(&column.values[*it], column.unit));
+            let labels = places.iter().map(|it| words::label(&column.values[*it], column.unit));
             labels.collect::<Vec<String>>()
         };
         let Some(numbers) = numbers else {
@@ -131,8 +130,7 @@ impl Map<'_> {
 
     /// How many cells a panel could have.
     fn size(&self) -> u64 {
-        let columns = self.groups.key.columns.iter().rev().take(2);
-        columns.map(|it| it.values.len() as u64).product()
+        self.groups.key.columns.iter().rev().take(2).map(|it| it.values.len() as u64).product()
     }
 
     /// The combinations of all other axes.
@@ -181,8 +179,7 @@ impl Map<'_> {
         let heads = self.groups.key.heads().into_iter().take(columns.len() - 1);
         let x = &columns[columns.len() - 1];
         let x = words::axis(&x.name, x.unit);
-        let across = self.x.words.iter();
-        let across = across.map(|it| Head::number(&format!("{x} = {it}")));
+        let across = self.x.words.iter().map(|it| Head::number(&format!("{x} = {it}")));
         let mut shown = Shown { heads: heads.chain(across).collect(), rows: Vec::new() };
         if self.x.places.len() > COLUMNS_MAX {
             shown.heads.truncate(columns.len() - 1);

@@ -28,7 +28,7 @@ records! {
         reports: Vec<PartRecord<'a>> = report.parts.iter().map(PartRecord::new).collect();
     }
 
-    /// In how many runs what was found.
+    /// How many runs have found what.
     pub(crate) struct FoundRecord<'a>(found: &'a Found) {
         deadlock: usize = found.deadlock;
         starved: usize = found.starved;

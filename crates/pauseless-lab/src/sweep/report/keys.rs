@@ -27,7 +27,7 @@ section! {
     pub(crate) struct CommonKeys {
         /// The stem of its files; letters, digits, `-` and `_`.
         name: Stem, required "\"verdicts\"";
-        /// What it shows.
+        /// The title of the table.
         title: String, derived "what the rest of the section says";
         /// The runs that count, by values of axes, such as `{ k = [4, 8] }`.
         select as "where": Conditions, derived "all runs";
@@ -52,7 +52,7 @@ section! {
 section! {
     /// How a number is distributed over runs.
     pub(crate) struct CdfKeys {
-        /// The number.
+        /// The number that is shown.
         of: String, required "\"deadlock\"";
         /// Whether its axis has powers of ten.
         x_log: bool, default false;
@@ -64,7 +64,7 @@ section! {
     pub(crate) struct LineKeys {
         /// The axis that goes across.
         x: String, required "\"seed\"";
-        /// The number.
+        /// The number that is shown.
         of: String, required "\"deadlock\"";
         /// What stands for the runs at one place.
         middle: Middle, default Middle::Median;
@@ -82,7 +82,7 @@ section! {
         x: String, required "\"seed\"";
         /// The axis that goes up.
         y: String, required "\"seed\"";
-        /// The number.
+        /// The number that is shown.
         of: String, required "\"deadlock\"";
         /// What stands in a cell.
         take: Take, default Take::Mean;
@@ -217,7 +217,7 @@ impl FileValue for Stem {
     }
 }
 
-/// `[[report]]`.
+/// A section `[[report]]` of the file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReportFile {
     pub common: CommonKeys,

@@ -122,11 +122,10 @@ impl Lines<'_> {
     }
 
     fn greatest(&self) -> f64 {
-        let places = self.spreads.keys().map(|group| self.x(*group).abs());
-        places.fold(0.0, f64::max)
+        self.spreads.keys().map(|group| self.x(*group).abs()).fold(0.0, f64::max)
     }
 
-    /// Where a group stands across.
+    /// The value of the horizontal axis for a group.
     fn x(&self, group: u64) -> f64 {
         let column = self.groups.key.columns.last();
         let label = column.map(|it| &it.values[(group % self.width()) as usize]);

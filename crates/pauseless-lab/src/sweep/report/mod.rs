@@ -43,18 +43,18 @@ use crate::repro::claim::Verdict;
 use pauseless_figures::figure::Figure;
 use pauseless_run::table::Table;
 
-/// All that is shown of a campaign.
+/// The report of a campaign.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The name of the campaign.
     pub name: String,
-    /// What it shows.
+    /// The title, in one line.
     pub title: String,
-    /// What differs at this size, in words.
+    /// How this size of the campaign differs, in words.
     pub note: String,
     /// The version of the program that made the runs: this one, until somebody knows better.
     pub version: String,
-    /// What a reader needs to know beside the rows.
+    /// Facts about the campaign that are not in its rows.
     pub context: Context,
     /// The first few tasks without a row: the name of each and its values.
     pub missing: Vec<(String, String)>,
@@ -62,17 +62,17 @@ pub struct Report {
     pub runs: usize,
     /// How many of them ended for which reason.
     pub ended: Vec<(String, usize)>,
-    /// What was found in them.
+    /// How many runs have found what.
     pub found: Found,
     /// Runs that could not be made.
     pub failed: Failed,
-    /// What the campaign is said to show, and whether it does.
+    /// The claims, and whether they hold.
     pub claims: Vec<Judged>,
-    /// Tables and figures.
+    /// The tables with their figures.
     pub parts: Vec<Part>,
 }
 
-/// What a report says beside what is in the rows.
+/// Facts about a campaign that are not in its rows.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The command that makes the runs again, such as `pauseless sweep papers/gfc/table1.sweep.toml`.
@@ -92,7 +92,7 @@ pub struct Context {
 pub struct Failed {
     /// How many runs could not be made.
     pub count: usize,
-    /// Why, in how many, and the first task of which that is so; the most frequent first.
+    /// Each reason with the number of its runs and the first task; the most frequent reason first.
     pub reasons: Vec<(String, usize, String)>,
 }
 
@@ -101,33 +101,33 @@ pub struct Failed {
 pub struct Part {
     /// The stem of its files.
     pub name: String,
-    /// What it shows.
+    /// The title, in one line.
     pub title: String,
     /// Its kind in the campaign's file.
     pub kind: &'static str,
-    /// As people read it.
+    /// The table as people read it.
     pub shown: Shown,
-    /// As programs read it.
+    /// The table as programs read it.
     pub data: Table,
-    /// What is drawn.
+    /// The figures of the table.
     pub figures: Vec<Figure>,
-    /// What the reader must know.
+    /// Notes for the reader, such as runs that are left out.
     pub notes: Vec<String>,
 }
 
 /// A table for people.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What stands above each column.
+    /// The headings of the columns.
     pub heads: Vec<Head>,
     /// The rows, with a cell for every head.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What stands above a column.
+/// The heading of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// The words.
+    /// The words of the heading.
     pub text: String,
     /// Whether its cells are numbers.
     pub is_number: bool,
@@ -211,11 +211,8 @@ pub fn columns(campaign: &Campaign) -> Vec<String> {
 /// The report of a campaign whose results are `rows`: at least the [`columns`], or all.
 pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Report, Failure> {
     let rows = Rows::new(campaign, rows).map_err(Failure)?;
-    let parts = reports(campaign);
-    let parts = parts.iter().map(|wanted| part(wanted, &rows));
-    let parts: Result<Vec<Part>, String> = parts.collect();
-    let claims = campaign.claims.iter();
-    let claims = claims.map(|claim| claim::judge(claim, &rows, &context));
+    let parts = parts_of(campaign, &rows).map_err(Failure)?;
+    let claims = campaign.claims.iter().map(|claim| claim::judge(claim, &rows, &context));
     let claims: Result<Vec<Judged>, String> = claims.collect();
     let failed = failed(&rows).map_err(Failure)?;
     Ok(Report {
@@ -229,9 +226,18 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
         found: Found::of(&rows).map_err(Failure)?,
         failed,
         claims: claims.map_err(Failure)?,
-        parts: parts.map_err(Failure)?,
+        parts,
         context,
     })
+}
+
+/// The tables and figures that a campaign's file asks for.
+pub(crate) fn parts(campaign: &Campaign, rows: &Table) -> Result<Vec<Part>, String> {
+    parts_of(campaign, &Rows::new(campaign, rows)?)
+}
+
+fn parts_of(campaign: &Campaign, rows: &Rows<'_>) -> Result<Vec<Part>, String> {
+    reports(campaign).iter().map(|wanted| part(wanted, rows)).collect()
 }
 
 impl Report {
@@ -246,7 +252,7 @@ impl Report {
     }
 }
 
-/// What the file asks for, or the usual.
+/// The tables that the file asks for, or the usual ones.
 fn reports(campaign: &Campaign) -> Cow<'_, [Wanted]> {
     if campaign.reports.is_empty() {
         Cow::Owned(automatic::reports(campaign))
@@ -286,8 +292,7 @@ fn ended(rows: &Rows<'_>) -> Result<Vec<(String, usize)>, String> {
             *counts.entry(text).or_default() += 1;
         }
     }
-    let counts = counts.into_iter();
-    let counts = counts.map(|(text, count)| (text.to_string(), count));
+    let counts = counts.into_iter().map(|(text, count)| (text.to_string(), count));
     let mut counts: Vec<(String, usize)> = counts.collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Ok(counts)
@@ -314,7 +319,7 @@ fn failed(rows: &Rows<'_>) -> Result<Failed, String> {
     Ok(Failed { count, reasons })
 }
 
-/// More reasons than this nobody reads.
+/// The most reasons that are listed.
 const REASONS_MAX: usize = 5;
 
 #[cfg(test)]

@@ -97,8 +97,7 @@ pub(super) fn count(rows: &Rows<'_>, wanted: Count<'_>, key: &Key) -> Result<Cou
 impl Counted {
     fn add(&mut self, group: u64, bits: Bits) {
         let numbers = self.without.len();
-        let shares = self.shares.entry(group);
-        let shares = shares.or_insert_with(|| vec![Share::default(); numbers]);
+        let shares = self.shares.entry(group).or_insert_with(|| vec![Share::default(); numbers]);
         for (index, share) in shares.iter_mut().enumerate() {
             share.count += (bits.above >> index & 1) as usize;
             share.total += (bits.known >> index & 1) as usize;
@@ -107,8 +106,7 @@ impl Counted {
 
     /// What the reader must know: which numbers some runs do not have.
     pub(super) fn notes(&self, rows: &Rows<'_>, of: &[String]) -> Vec<String> {
-        let missing = self.without.iter().zip(of).filter(|(runs, _)| **runs > 0);
-        let notes = missing.map(|(runs, of)| {
+        let notes = self.without.iter().zip(of).filter(|(runs, _)| **runs > 0).map(|(runs, of)| {
             let [runs, all] = [*runs, self.runs].map(|it| quantity::count(it as u64));
             let of = rows.kept(of);
             format!("{runs} of {all} runs have no {of} and are not counted")
@@ -124,8 +122,7 @@ pub(super) fn units(
     per: &[String],
     fixed: impl Fn(&str) -> bool,
 ) -> Result<String, String> {
-    let free = per.iter().rfind(|it| !fixed(it));
-    let Some(name) = free.or(per.last()) else {
+    let Some(name) = per.iter().rfind(|it| !fixed(it)).or(per.last()) else {
         return Ok("runs".to_string());
     };
     let unit = rows.coded(name)?.unit;
@@ -172,8 +169,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     notes.dedup();
     notes.extend(counted.notes(rows, of));
     let drawn = shares.drawn();
-    let hidden = of.iter().enumerate();
-    let hidden = hidden.filter(|(index, _)| !drawn.contains(index));
+    let hidden = of.iter().enumerate().filter(|(index, _)| !drawn.contains(index));
     let hidden: Vec<&str> = hidden.map(|(_, of)| of.as_str()).collect();
     if !hidden.is_empty() {
         let hidden = hidden.join(", ");
@@ -245,8 +241,7 @@ impl Shares<'_> {
             }
         }
         let rows = self.groups().into_iter().map(|group| {
-            let words = self.key.words(group).into_iter();
-            let mut row: Vec<Cell> = words.map(Cell::Text).collect();
+            let mut row: Vec<Cell> = self.key.words(group).into_iter().map(Cell::Text).collect();
             for index in 0..self.of.len() {
                 for (value, _) in &values {
                     let shares = self.cells.get(&(group, *value));
@@ -296,8 +291,7 @@ impl Shares<'_> {
         let inner: Vec<u64> = (0..last).filter(is_used).collect();
         let panel = |outer: u64| {
             let group = |place: u64| outer * last + place;
-            let names = inner.iter();
-            let names = names.map(|place| self.key.words(group(*place)).pop());
+            let names = inner.iter().map(|place| self.key.words(group(*place)).pop());
             let names = names.map(|it| it.unwrap_or(self.units.clone()));
             let label = self.key.columns.last();
             let label = label.map_or(String::new(), |it| words::axis(&it.name, it.unit));

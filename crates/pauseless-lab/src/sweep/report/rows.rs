@@ -113,7 +113,7 @@ impl<'a> Rows<'a> {
         Ok(Coded { name: name.to_string(), unit: axis.map_or("", |axis| axis.unit), values, codes })
     }
 
-    /// Several of those.
+    /// Several coded columns together.
     pub(super) fn key(&self, names: &[String]) -> Result<Key, String> {
         let columns: Result<Vec<_>, String> = names.iter().map(|it| self.coded(it)).collect();
         Ok(Key { columns: columns? })
@@ -202,22 +202,18 @@ impl Key {
 
     /// How many values the last column has; one without any column.
     pub(super) fn last_len(&self) -> u64 {
-        let last = self.columns.last();
-        last.map_or(1, |it| it.values.len() as u64)
+        self.columns.last().map_or(1, |it| it.values.len() as u64)
     }
 
     /// What stands above the columns of a table for people.
     pub(super) fn heads(&self) -> Vec<Head> {
-        let columns = self.columns.iter();
-        let heads = columns.map(|it| Head::left(&words::axis(&it.name, it.unit)));
-        heads.collect()
+        self.columns.iter().map(|it| Head::left(&words::axis(&it.name, it.unit))).collect()
     }
 
     /// The values of a combination in words.
     pub(super) fn words(&self, key: u64) -> Vec<String> {
         let places = self.places(key).into_iter().zip(&self.columns);
-        let words = places.map(|(place, it)| words::label(&it.values[place], it.unit));
-        words.collect()
+        places.map(|(place, it)| words::label(&it.values[place], it.unit)).collect()
     }
 
     /// The same, with the names of axes whose values do not speak for themselves.
@@ -285,7 +281,7 @@ fn code_numbers(cells: impl Iterator<Item = f64>, values: &mut Vec<Label>) -> Ve
         Label::Text(_) => None,
     };
     let label = |bits: &u64| Label::Number(f64::from_bits(*bits));
-    code(cells.map(f64::to_bits), (values, known), label)
+    code(cells.map(f64::to_bits), values, known, label)
 }
 
 fn code_texts(cells: Vec<Cow<'_, str>>, values: &mut Vec<Label>) -> Vec<u32> {
@@ -295,13 +291,14 @@ fn code_texts(cells: Vec<Cow<'_, str>>, values: &mut Vec<Label>) -> Vec<u32> {
         Label::Text(text) => Some(Cow::Owned(text.clone())),
     };
     let label = |text: &Cow<'_, str>| Label::Text(text.to_string());
-    code(cells.into_iter(), (values, known), label)
+    code(cells.into_iter(), values, known, label)
 }
 
 /// The place of each cell's value in `values`, which grows by those that it does not have.
 fn code<K: Clone + Hash + Eq>(
     cells: impl Iterator<Item = K>,
-    (values, known): (&mut Vec<Label>, impl Fn(&Label) -> Option<K>),
+    values: &mut Vec<Label>,
+    known: impl Fn(&Label) -> Option<K>,
     label: impl Fn(&K) -> Label,
 ) -> Vec<u32> {
     let mut places: HashMap<K, u32> = HashMap::new();

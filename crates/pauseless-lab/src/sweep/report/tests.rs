@@ -222,7 +222,7 @@ fn the_head_says_what_was_found_and_how_the_networks_were_chosen() {
 /// What is said about sections for the campaign of ten runs.
 fn refused(sections: &str) -> String {
     let (campaign, _) = ten("");
-    let known = Known::of((&campaign.axes, &campaign.axes), &campaign.keep);
+    let known = Known { axes: &campaign.axes, values: &campaign.axes, keep: &campaign.keep };
     read(sections, known).unwrap_err().to_string()
 }
 

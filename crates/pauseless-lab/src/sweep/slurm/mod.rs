@@ -24,15 +24,15 @@ pub use status::{Job, Status, status};
 /// What is to be submitted.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// This program.
+    /// The path of this program.
     pub program: PathBuf,
-    /// The campaign's file.
+    /// The path of the campaign's file.
     pub file: PathBuf,
     /// Its size, if one was asked for.
     pub size: Option<String>,
     /// The folder of its results, which all nodes must see.
     pub folder: PathBuf,
-    /// The campaign's name.
+    /// The name of the campaign.
     pub name: String,
     /// How many tasks it has.
     pub tasks: usize,
@@ -71,7 +71,7 @@ pub struct Jobs {
 /// Why a campaign could not be submitted, or nothing is known of its jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What is wrong.
+    /// What is wrong, in a sentence.
     pub message: String,
     /// What to do about it.
     pub help: String,

@@ -56,8 +56,7 @@ fn sweep(request: &Request, verb: &str) -> Result<String, Failure> {
 
 /// A path as it stands in a script. A line feed would end a line that Slurm reads.
 fn text(path: &Path) -> Result<String, Failure> {
-    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
-    text.map(str::to_string).ok_or_else(|| {
+    path.to_str().filter(|text| !text.contains(['\n', '\r'])).map(str::to_string).ok_or_else(|| {
         Failure::new(
             format!("{path:?} cannot stand in a script"),
             "choose a name without line feeds and in UTF-8",

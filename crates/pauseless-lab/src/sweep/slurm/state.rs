@@ -14,11 +14,11 @@ pub enum State {
     Running(String),
     /// It has ended well.
     Completed,
-    /// It has not.
+    /// It has ended with an error, or was ended.
     Failed {
         /// How, in Slurm's words: `failed`, `timeout`, `cancelled`.
         how: String,
-        /// Its exit status.
+        /// The exit status of the job.
         exit: String,
     },
     /// Slurm has forgotten it: it is over, and it is not known how.
@@ -131,8 +131,7 @@ pub(super) fn accounts(text: &str) -> Vec<Record> {
 
 /// `1-3,7%2`: the tasks of an array that have not been told apart yet, two at a time.
 fn ranges(text: &str) -> Vec<RangeInclusive<u32>> {
-    let text = text.split('%').next().unwrap_or_default();
-    let ranges = text.split(',').filter_map(|range| {
+    let ranges = text.split('%').next().unwrap_or_default().split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         Some(first.parse().ok()?..=last.parse().ok()?)
     });

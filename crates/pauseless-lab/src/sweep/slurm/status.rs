@@ -9,7 +9,7 @@ use super::{Failure, Jobs, call};
 /// One job, or one task of a job array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Job {
-    /// Where it stands.
+    /// Where the job stands now.
     pub state: State,
     /// How often it was put back into the queue, because its node had failed or somebody did so.
     pub requeued: u32,
@@ -18,7 +18,7 @@ pub struct Job {
 /// What became of a campaign's jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// Their numbers.
+    /// The numbers of the jobs.
     pub jobs: Jobs,
     /// One for each part, the first is part 1.
     pub shards: Vec<Job>,

@@ -23,13 +23,12 @@ pub(super) fn adopt(store: &Store, other: &Store) -> Result<usize, Failure> {
             copy_table(&path, &store.folder.join(folder), columns)?;
         }
     }
-    let unfinished = parts.join(unfinished("adopted"));
     let mut rows = 0;
     for path in others {
-        rows += part::copy(&path, &unfinished, &parts)?;
+        rows += part::copy(&path, &parts)?;
     }
     for contents in journals {
-        rows += contents.write(&unfinished, &parts)?;
+        rows += contents.write(&parts)?;
     }
     Ok(rows)
 }
@@ -42,10 +41,5 @@ fn copy_table(path: &Path, folder: &Path, columns: &[String]) -> Result<(), Fail
     }
     fs::create_dir_all(folder).map_err(|error| Failure::write(folder, &error))?;
     let bytes = fs::read(path).map_err(|error| Failure::read(path, &error))?;
-    disk::put(&folder.join(unfinished("adopted")), &target, &bytes)
-}
-
-/// A name that no other process uses, and that no reader takes for a file of results.
-fn unfinished(what: &str) -> String {
-    format!("{what}.{}.{}.new", journal::host(), std::process::id())
+    disk::put(&target, &bytes)
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use super::failure::Failure;
 use crate::sweep::campaign::{Axis, Campaign, Label, Point};
-use crate::sweep::row;
+use crate::sweep::plan::Task;
+use crate::sweep::row::{self, Name, Row};
+use pauseless_run::table::{Cells, Column};
 
 /// The columns of a campaign's results. In files they stand in this order: `task`, `scenario`,
 /// `version`, `seed`, the axes, the numbers, `ended`, `error`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
     /// The axes: which of the campaign's, under which name.
     pub(super) axes: Vec<AxisColumn>,
@@ -26,7 +28,7 @@ pub(super) struct AxisColumn {
 }
 
 impl Columns {
-    /// Those of a campaign, whose results are in `folder`.
+    /// The columns of a campaign, whose results are in `folder`.
     pub fn of(campaign: &Campaign, folder: &Path) -> Result<Columns, Failure> {
         let mut axes = Vec::new();
         for (place, axis) in campaign.axes.iter().enumerate() {
@@ -63,10 +65,61 @@ impl Columns {
         let end = FIXED[4..].iter().copied();
         begin.chain(axes).chain(numbers).chain(end).collect()
     }
+
+    /// Rows as columns. What the plan says of a task is taken from the plan, so that rows that were
+    /// made before an axis was added or given another name are of use.
+    pub(crate) fn cells(&self, rows: &[(Identity, Row)]) -> Vec<Column> {
+        let texts = |of: &dyn Fn(&Identity, &Row) -> String| {
+            Cells::Texts(rows.iter().map(|(task, row)| of(task, row)).collect())
+        };
+        let seeds = rows.iter().map(|(task, _)| task.seed);
+        let mut all = vec![
+            Column::new(TASK, texts(&|task, _| task.name.to_string())),
+            Column::new(SCENARIO, texts(&|task, _| task.scenario.to_string())),
+            Column::new(VERSION, texts(&|_, _| pauseless_run::VERSION.to_string())),
+            Column::new(SEED, Cells::Counts(seeds.collect())),
+        ];
+        for axis in &self.axes {
+            let labels = rows.iter().map(|(task, _)| &task.labels[axis.place]);
+            let number = |label: &Label| match label {
+                Label::Number(number) => Some(*number),
+                Label::Text(_) => None,
+            };
+            all.push(if axis.is_number {
+                Column::numbers(&axis.name, labels.map(number))
+            } else {
+                Column::texts(&axis.name, labels.map(Label::to_string))
+            });
+        }
+        for (place, name) in self.numbers.iter().enumerate() {
+            all.push(Column::numbers(name, rows.iter().map(|(_, row)| row.numbers[place])));
+        }
+        all.push(Column::new(ENDED, texts(&|_, row| row.ended.clone())));
+        let errors = rows.iter().map(|(_, row)| row.error.clone());
+        all.push(Column::new(ERROR, Cells::Notes(errors.collect())));
+        all
+    }
+}
+
+/// What a row of results takes from its task, without its text, which is large.
+pub(crate) struct Identity {
+    pub index: usize,
+    pub name: Name,
+    scenario: Name,
+    seed: u64,
+    labels: Vec<Label>,
+}
+
+impl Identity {
+    /// The identity of a task.
+    pub(crate) fn of(task: &Task) -> Identity {
+        let Task { index, name, scenario, seed, .. } = *task;
+        Identity { index, name, scenario, seed, labels: task.labels.clone() }
+    }
 }
 
 impl AxisColumn {
-    /// What stands in the column for one of the axis's values.
+    /// The cell of the column for the values of a task.
     pub fn cell(&self, labels: &[Label]) -> Label {
         match &labels[self.place] {
             Label::Number(number) if !self.is_number => Label::Text(number.to_string()),
@@ -95,4 +148,4 @@ pub(super) const ENDED: &str = "ended";
 pub(super) const ERROR: &str = "error";
 
 /// The columns that all campaigns have.
-const FIXED: [&str; 6] = [TASK, SCENARIO, VERSION, SEED, ENDED, ERROR];
+pub(in crate::sweep) const FIXED: [&str; 6] = [TASK, SCENARIO, VERSION, SEED, ENDED, ERROR];

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 pub enum Failure {
     /// Something is wrong with a file or folder.
     File {
-        /// Which one.
+        /// The file or folder.
         file: PathBuf,
         /// What is wrong with it.
         message: String,
         /// What to do about it.
         help: String,
     },
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
 }
 

@@ -7,14 +7,11 @@ use std::path::Path;
 use super::columns::TASK;
 use super::failure::Failure;
 use super::merge::{GROUP, Merge};
-use super::record::column;
-use super::results::extend;
 use super::{FLOWS, Store, disk};
 use crate::sweep::plan::Plan;
 use crate::sweep::row::Name;
-pub use pauseless_run::table::read::{Book, ReadError};
 use pauseless_run::table::write::Sheet;
-use pauseless_run::table::{Cells, Column};
+use pauseless_run::table::{Column, read};
 
 /// The columns without which a file is not one of flows.
 pub(super) fn columns() -> [String; 1] {
@@ -25,7 +22,8 @@ pub(super) fn columns() -> [String; 1] {
 pub(super) fn merge(
     store: &Store,
     plan: &Plan,
-    (is_there, how): (&dyn Fn(&Name) -> bool, &Merge<'_>),
+    is_there: &dyn Fn(&Name) -> bool,
+    how: &Merge<'_>,
     unfinished: &Path,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::write(unfinished, &error);
@@ -42,12 +40,12 @@ pub(super) fn merge(
         if !is_there(&task) || !path.exists() {
             continue;
         }
-        let flows = read(&path, task)?;
+        let flows = of_task(&path, task)?;
         if waiting.is_empty() {
             waiting = flows
         } else {
             for (all, more) in waiting.iter_mut().zip(flows) {
-                extend(all, more);
+                all.cells.extend(more.cells);
             }
         }
         let rows = waiting.first().map_or(0, |column| column.cells.len());
@@ -82,25 +80,15 @@ fn add(
 }
 
 /// The flows of a task.
-pub fn read(path: &Path, task: Name) -> Result<Vec<Column>, Failure> {
+fn of_task(path: &Path, task: Name) -> Result<Vec<Column>, Failure> {
     let damaged = |error: &dyn std::fmt::Display| {
         let help = "move it away: its run is made again, and nothing else is touched";
         Failure::new(path, format!("cannot be read: {error}"), help)
     };
-    let wrong = |error: ReadError| damaged(&error);
     let file = File::open(path).map_err(|error| damaged(&error))?;
-    let book = Book::open(file).map_err(wrong)?;
-    let mut all = book.columns().map_err(wrong)?;
-    let names = Vec::from_iter(all.iter().map(|column| column.name.clone()));
-    let names = Vec::from_iter(names.iter().map(String::as_str));
-    for group in 0..book.groups() {
-        let more = book.read(group, &names).map_err(wrong)?;
-        for (all, more) in all.iter_mut().zip(more) {
-            extend(all, more);
-        }
-    }
-    let tasks = Cells::Texts(vec![task.to_string(); book.rows()]);
-    all.insert(0, column(TASK, tasks));
+    let mut all = read::all(file).map_err(|error| damaged(&error))?;
+    let rows = all.first().map_or(0, |column| column.cells.len());
+    all.insert(0, Column::texts(TASK, vec![task.to_string(); rows]));
     Ok(all)
 }
 

@@ -15,13 +15,13 @@ pub use pauseless_run::table::read::Book;
 /// Where every task's row is, in a few bytes for each.
 pub(super) struct Index {
     files: Vec<Source>,
-    /// In order of name, one for each.
+    /// One entry for each task, in the order of their names.
     entries: Vec<Entry>,
-    /// What was found that is wrong and does not matter.
+    /// Damage that costs no more than a few runs.
     pub warnings: Vec<String>,
 }
 
-/// Where rows are.
+/// A file that has rows.
 enum Source {
     Part(PathBuf),
     /// A journal may be sealed at any time, so its rows, which are few, are kept here.
@@ -39,21 +39,21 @@ pub(super) struct Entry {
     pub findings: Findings,
 }
 
-/// What a run has found.
+/// The findings of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// A deadlock.
+    /// Whether it has found a deadlock.
     pub deadlock: bool,
-    /// A flow that starves.
+    /// Whether a flow starves in it.
     pub starved: bool,
-    /// A packet that was lost.
+    /// Whether a packet was lost in it.
     pub lost: bool,
-    /// That the run could not be made.
+    /// Whether it could not be made.
     pub error: bool,
 }
 
 impl Findings {
-    /// What a row of a campaign that keeps these numbers has found.
+    /// The findings of a row, in a campaign that keeps these numbers.
     pub fn of(numbers: &[String], row: &Row) -> Findings {
         let above_zero = |name: &str| {
             let number = numbers.iter().position(|it| it == name);
@@ -219,7 +219,7 @@ pub(super) fn has_columns(path: &Path, columns: &[String]) -> bool {
     })
 }
 
-/// Says that a line of a journal is damaged.
+/// The warning about a damaged line of a journal.
 pub(super) fn damaged(path: &Path, line: usize) -> String {
     let path = path.display();
     format!("{path}:{line}: the line is damaged; its run is made again")

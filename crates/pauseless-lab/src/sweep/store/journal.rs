@@ -18,7 +18,7 @@ use super::record::Record;
 /// A journal that is ours.
 pub(super) struct Journal {
     path: PathBuf,
-    /// Holds the lock.
+    /// The open file, which holds the lock.
     file: Arc<File>,
     /// How many rows it has.
     pub rows: usize,
@@ -40,8 +40,7 @@ impl Journal {
             // for one that was left behind.
             let unlocked = folder.join(format!("{name}.new"));
             let mut options = File::options();
-            let file = options.read(true).append(true).create_new(true);
-            let file = file.open(&unlocked)?;
+            let file = options.read(true).append(true).create_new(true).open(&unlocked)?;
             // Without locks others cannot tell whether we live, and leave it alone.
             let _ = file.try_lock();
             fs::rename(&unlocked, &path)?;
@@ -69,17 +68,15 @@ impl Journal {
 
     /// Adds a line. A process that is killed afterwards does not lose it.
     pub fn append(&mut self, line: &str) -> Result<(), Torn> {
-        let written = append(&mut &*self.file, self.length, line.as_bytes());
-        written.map_err(|(error, is_whole)| Torn {
-            failure: Failure::write(&self.path, &error),
-            is_whole,
+        append(&mut &*self.file, self.length, line.as_bytes()).map_err(|(error, is_whole)| {
+            Torn { failure: Failure::write(&self.path, &error), is_whole }
         })?;
         self.length += line.len() as u64;
         self.rows += 1;
         Ok(())
     }
 
-    /// Its file, for what need not wait for others.
+    /// The file of the journal, to be synced without holding a lock.
     pub fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }
@@ -97,7 +94,7 @@ impl Journal {
             // Another process was quicker.
             return Ok(Vec::new());
         };
-        contents.write(&self.path.with_extension("part"), parts)?;
+        contents.write(parts)?;
         // What cannot be read is kept for whoever wants to know what happened.
         let removed = if contents.damaged.is_empty() {
             fs::remove_file(&self.path)
@@ -115,13 +112,13 @@ impl Journal {
 
 /// A line that was not written.
 pub(super) struct Torn {
-    /// Why.
+    /// Why the line was not written.
     pub failure: Failure,
     /// Whether the journal is as it was before, and can be used again.
     pub is_whole: bool,
 }
 
-/// What a journal has.
+/// The lines of a journal.
 pub(super) struct Contents {
     /// The rows that can be read.
     pub records: Vec<Record>,
@@ -132,10 +129,12 @@ pub(super) struct Contents {
 
 impl Contents {
     /// Puts the rows into parts; how many of them were not there before.
-    pub fn write(&self, unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
+    pub fn write(&self, parts: &Path) -> Result<usize, Failure> {
         let mut new = 0;
-        for alike in self.records.chunk_by(Record::is_like) {
-            new += part::write(alike, unfinished, parts)?;
+        let mut records = Vec::from_iter(&self.records);
+        records.sort_by_cached_key(|record| record.shape());
+        for alike in records.chunk_by(|one, other| one.shape() == other.shape()) {
+            new += part::write(alike, parts)?;
         }
         Ok(new)
     }
@@ -162,9 +161,9 @@ pub fn read(path: &Path) -> Result<Option<Contents>, Failure> {
     Ok(Some(contents))
 }
 
-/// What lines are appended to.
+/// A file that lines are appended to.
 trait Tape: Write {
-    /// Takes everything behind a place away.
+    /// Removes everything behind a place.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
 
@@ -188,8 +187,7 @@ fn append(tape: &mut impl Tape, length: u64, line: &[u8]) -> Result<(), (io::Err
 /// The name of this machine, as file names can have it.
 pub(in crate::sweep) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname");
-    let name = name.or_else(|_| std::env::var("HOSTNAME"));
-    let name = name.unwrap_or_else(|_| "host".to_string());
+    let name = name.or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "host".to_string());
     let letter = |letter: char| {
         if letter.is_ascii_alphanumeric() { letter } else { '-' }
     };

@@ -1,23 +1,20 @@
 //! All rows of a campaign in one file, in the order of the plan.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
-use super::columns::{Columns, ENDED, ERROR, SCENARIO, SEED, TASK, VERSION};
+use super::columns::{Columns, Identity};
+use super::disk::Hashing;
 use super::failure::Failure;
 use super::index::{Entry, Index};
-use super::record::column;
 use super::{CHECKSUM, FLOWS, RESULTS, Store, disk, flows, journal, results};
-use crate::sweep::campaign::Label;
-use crate::sweep::plan::{Plan, Task};
+use crate::sweep::plan::Plan;
 use crate::sweep::row::{Name, Row};
 use pauseless_run::table::write::Sheet;
-use pauseless_run::table::{Cells, Column};
 
 /// How results are put together.
 pub struct Merge<'a> {
@@ -27,7 +24,7 @@ pub struct Merge<'a> {
     pub watch: &'a (dyn Fn(usize) -> ControlFlow<()> + Sync),
 }
 
-/// What came of it.
+/// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// How many rows there are.
@@ -38,11 +35,11 @@ pub struct Merged {
     pub first_missing: Vec<usize>,
     /// The file, unless rows are missing and it may not be partial, or there is no row at all.
     pub file: Option<PathBuf>,
-    /// What was found that is wrong and does not matter.
+    /// Damage that costs no more than a few runs.
     pub warnings: Vec<String>,
 }
 
-/// Puts all results of a plan together.
+/// Merges the rows of all tasks of a plan into one file.
 pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merged, Failure> {
     let mut index = Index::build(&[store])?;
     if store.keeps_flows {
@@ -77,7 +74,7 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
         let there = |name: &Name| merging.index.find(name).is_some();
         let unfinished = unfinished_name(flows::FILE, std::process::id());
         let unfinished = store.folder.join(unfinished);
-        if let Err(failure) = flows::merge(store, plan, (&there, how), &unfinished) {
+        if let Err(failure) = flows::merge(store, plan, &there, how, &unfinished) {
             // They only take room.
             let _ = fs::remove_file(&unfinished);
             let _ =
@@ -85,11 +82,9 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
             return Err(failure);
         }
     }
-    let finished = disk::finish(file, &unfinished, &target);
-    finished.map_err(|error| Failure::write(&target, &error))?;
+    disk::finish(file, &unfinished, &target).map_err(|error| Failure::write(&target, &error))?;
     let checksum = store.folder.join(CHECKSUM);
-    let line = format!("{hash}  {RESULTS}\n");
-    disk::put(&unfinished, &checksum, line.as_bytes())?;
+    disk::put(&checksum, format!("{hash}  {RESULTS}\n").as_bytes())?;
     merged.file = Some(target);
     Ok(merged)
 }
@@ -133,22 +128,20 @@ fn write(
     merged: &mut Merged,
 ) -> Result<(File, String), Failure> {
     let failed = |error: io::Error| Failure::write(unfinished, &error);
-    let file = Hashing { file: File::create(unfinished).map_err(failed)?, hasher: Sha256::new() };
+    let file = Hashing::new(File::create(unfinished).map_err(failed)?);
     let columns = &merging.store.columns;
     let notes = notes(merging.plan, columns);
     let notes: Vec<(&str, &str)> = notes.iter().map(|(key, text)| (*key, &**text)).collect();
-    let mut sheet = Sheet::new(file, &cells(columns, &[]), &notes).map_err(failed)?;
+    let mut sheet = Sheet::new(file, &columns.cells(&[]), &notes).map_err(failed)?;
     let total = merging.plan.len();
     for start in (0..total).step_by(GROUP) {
         if (how.watch)(start).is_break() {
             return Err(Failure::Interrupted);
         }
         let group = start..total.min(start + GROUP);
-        let tasks = group.into_par_iter();
-        let tasks = tasks.map(|place| Brief::of(merging.plan.task(place)));
-        let tasks: Vec<Brief> = tasks.collect();
-        let found = tasks.iter();
-        let found = found.map(|task| merging.index.find(&task.row).copied());
+        let tasks = group.into_par_iter().map(|place| Identity::of(&merging.plan.task(place)));
+        let tasks: Vec<Identity> = tasks.collect();
+        let found = tasks.iter().map(|task| merging.index.find(&task.name).copied());
         let found: Vec<Option<Entry>> = found.collect();
         let rows = merging.index.fetch(&found, &columns.numbers)?;
         for (task, _) in tasks.iter().zip(&rows).filter(|(_, row)| row.is_none()) {
@@ -158,45 +151,21 @@ fn write(
             }
         }
         let rows = tasks.into_iter().zip(rows);
-        let rows: Vec<(Brief, Row)> = rows.filter_map(|(task, row)| Some((task, row?))).collect();
+        let rows: Vec<(Identity, Row)> =
+            rows.filter_map(|(task, row)| Some((task, row?))).collect();
         merged.rows += rows.len();
         if !rows.is_empty() {
-            sheet.add(&cells(columns, &rows)).map_err(failed)?;
+            sheet.add(&columns.cells(&rows)).map_err(failed)?;
         }
     }
-    let Hashing { file, hasher } = sheet.finish().map_err(failed)?;
-    let hash = hasher.finalize();
-    let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((file, hash))
+    Ok(sheet.finish().map_err(failed)?.finish())
 }
 
-/// What a row takes from its task. The rest, such as its text, is large.
-struct Brief {
-    index: usize,
-    row: Name,
-    scenario: String,
-    seed: u64,
-    labels: Vec<Label>,
-}
-
-impl Brief {
-    pub fn of(task: Task) -> Brief {
-        Brief {
-            index: task.index,
-            row: task.name,
-            scenario: task.scenario.to_string(),
-            seed: task.seed,
-            labels: task.labels,
-        }
-    }
-}
-
-/// What the file says about itself.
+/// The metadata of the file.
 fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
     let campaign = &plan.campaign;
     let unit = |place: usize| campaign.axes[place].unit;
-    let axes = columns.axes.iter();
-    let axes = axes.map(|axis| (axis.name.as_str(), unit(axis.place)));
+    let axes = columns.axes.iter().map(|axis| (axis.name.as_str(), unit(axis.place)));
     let axes: Vec<(&str, &str)> = axes.collect();
     vec![
         ("version", pauseless_run::VERSION.to_string()),
@@ -206,68 +175,6 @@ fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
         ("axes", serde_json::to_string(&axes).expect("plain data")),
         ("tasks", plan.len().to_string()),
     ]
-}
-
-/// Rows as columns. What the plan says of a task is taken from the plan, so that rows that were
-/// made before an axis was added or given another name are of use.
-fn cells(columns: &Columns, rows: &[(Brief, Row)]) -> Vec<Column> {
-    let texts = |of: &dyn Fn(&(Brief, Row)) -> String| Cells::Texts(rows.iter().map(of).collect());
-    let seeds = rows.iter().map(|(task, _)| task.seed);
-    let mut all = vec![
-        column(TASK, texts(&|(task, _)| task.row.to_string())),
-        column(SCENARIO, texts(&|(task, _)| task.scenario.clone())),
-        column(VERSION, texts(&|_| pauseless_run::VERSION.to_string())),
-        column(SEED, Cells::Counts(seeds.collect())),
-    ];
-    for axis in &columns.axes {
-        let labels = rows.iter().map(|(task, _)| axis.cell(&task.labels));
-        let cells = if axis.is_number {
-            Cells::Numbers(labels.map(number).collect())
-        } else {
-            Cells::Texts(labels.map(text).collect())
-        };
-        all.push(column(&axis.name, cells));
-    }
-    for (place, name) in columns.numbers.iter().enumerate() {
-        let numbers = rows.iter().map(|(_, row)| row.numbers[place]);
-        all.push(column(name, Cells::Numbers(numbers.collect())));
-    }
-    all.push(column(ENDED, texts(&|(_, row)| row.ended.clone())));
-    let errors = rows.iter().map(|(_, row)| row.error.clone());
-    all.push(column(ERROR, Cells::Notes(errors.collect())));
-    all
-}
-
-fn number(label: Label) -> Option<f64> {
-    match label {
-        Label::Number(number) => Some(number),
-        Label::Text(_) => None,
-    }
-}
-
-fn text(label: Label) -> String {
-    match label {
-        Label::Number(number) => number.to_string(),
-        Label::Text(text) => text,
-    }
-}
-
-/// A file whose hash is known when it is written.
-struct Hashing {
-    file: File,
-    hasher: Sha256,
-}
-
-impl Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
 }
 
 /// How many rows a group has. Decides how much memory it takes to write and to read the file.

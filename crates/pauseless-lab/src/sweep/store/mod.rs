@@ -1,4 +1,5 @@
-//! Where the results of a campaign are kept.
+//! Where finished runs are kept: those of a campaign ([`Store`]) and those of the experiments of a
+//! paper ([`Samples`]), in the same form.
 //!
 //! ```text
 //!   run --append--> journal/PROCESS.jsonl --seal--> parts/HASH.parquet --merge--> results.parquet
@@ -25,28 +26,29 @@ mod merge;
 mod part;
 mod record;
 mod results;
+mod samples;
 mod writer;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::Instant;
 
+pub(crate) use columns::Identity;
 pub use columns::{Columns, axis_column};
 pub use failure::Failure;
 pub use index::Findings;
 pub use merge::{Merge, Merged};
 pub use results::Results;
+pub use samples::Samples;
 pub use writer::{Tables, Writer};
 
-pub(super) use journal::host;
+pub(super) use columns::FIXED;
+pub(super) use disk::replace;
 
 use super::campaign::Campaign;
 use super::plan::Plan;
 use super::row::Name;
 use index::Index;
 use journal::Journal;
-use writer::State;
 
 /// The results of a campaign.
 #[derive(Clone, Debug)]
@@ -63,24 +65,8 @@ impl Store {
     /// Opens the folder to work in it. Makes it if there is none, and seals what processes that
     /// are dead have left behind.
     pub fn open(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
-        let mut store = Store::of(folder, campaign)?;
-        for folder in [folder.join(PARTS), folder.join(JOURNAL)] {
-            fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
-        }
-        for path in disk::list(&folder.join(JOURNAL), journal::EXTENSION)? {
-            let Some(journal) = Journal::adopt(&path) else {
-                continue;
-            };
-            match journal.seal(&folder.join(PARTS)) {
-                Ok(lines) => {
-                    let warnings = lines.iter().map(|line| index::damaged(&path, *line));
-                    store.warnings.extend(warnings);
-                }
-                // It is read where it is.
-                Err(failure) => store.warnings.push(failure.to_string()),
-            }
-        }
-        Ok(store)
+        let store = Store::of(folder, campaign)?;
+        Ok(Store { warnings: recover(folder)?, ..store })
     }
 
     /// Opens the folder to look into it. Changes nothing, but for results that are merged.
@@ -104,14 +90,14 @@ impl Store {
         })
     }
 
-    /// The same with other parts, for tests that have few rows.
+    /// The same store with parts of another size, for tests that have few rows.
     #[doc(hidden)]
     pub fn with_part_rows(mut self, part_rows: usize) -> Store {
         self.part_rows = part_rows;
         self
     }
 
-    /// Where it is.
+    /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -121,7 +107,7 @@ impl Store {
         &self.columns
     }
 
-    /// What was wrong when it was opened and does not matter.
+    /// Damage that was found when the store was opened, and that costs no more than a few runs.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -141,16 +127,8 @@ impl Store {
 
     /// Begins to keep rows.
     pub fn writer(&self) -> Result<Writer, Failure> {
-        // The first journal is made at once, so that it is known before the first run whether
-        // anything can be kept.
-        let journal = Journal::create(&self.folder.join(JOURNAL))?;
-        let state = State { journal: Some(journal), synced: Instant::now() };
-        Ok(Writer {
-            folder: self.folder.clone(),
-            columns: self.columns.clone(),
-            part_rows: self.part_rows,
-            state: Mutex::new(state),
-        })
+        let writer = Writer::new(&self.folder, self.columns.clone())?;
+        Ok(Writer { part_rows: self.part_rows, ..writer })
     }
 
     /// Brings the rows and curves of another folder into this one, so that they count here from now
@@ -166,13 +144,33 @@ impl Store {
         merge::merge(self, plan, how)
     }
 
-    /// The merged results.
+    /// Opens the merged results.
     pub fn results(&self) -> Result<Results, Failure> {
         Results::open(&self.folder)
     }
 }
 
-/// All tasks that have a row.
+/// Makes the folders of rows if there are none, and seals the journals that processes that are dead
+/// have left behind; what was wrong with these and does not matter.
+fn recover(folder: &Path) -> Result<Vec<String>, Failure> {
+    for folder in [folder.join(PARTS), folder.join(JOURNAL)] {
+        fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
+    }
+    let mut warnings = Vec::new();
+    for path in disk::list(&folder.join(JOURNAL), journal::EXTENSION)? {
+        let Some(journal) = Journal::adopt(&path) else {
+            continue;
+        };
+        match journal.seal(&folder.join(PARTS)) {
+            Ok(lines) => warnings.extend(lines.iter().map(|line| index::damaged(&path, *line))),
+            // It is read where it is.
+            Err(failure) => warnings.push(failure.to_string()),
+        }
+    }
+    Ok(warnings)
+}
+
+/// The tasks that have a row.
 pub struct Finished {
     index: Index,
 }
@@ -183,7 +181,7 @@ impl Finished {
         self.index.find(task).is_some()
     }
 
-    /// What the run of a task has found, if it is among them.
+    /// The findings of a task's run, if it has a row.
     pub fn findings(&self, task: &Name) -> Option<Findings> {
         Some(self.index.find(task)?.findings)
     }
@@ -198,7 +196,7 @@ impl Finished {
         self.len() == 0
     }
 
-    /// What was found that is wrong and does not matter.
+    /// Damage that costs no more than a few runs.
     pub fn warnings(&self) -> &[String] {
         &self.index.warnings
     }
@@ -208,6 +206,7 @@ const PARTS: &str = "parts";
 const JOURNAL: &str = "journal";
 const SERIES: &str = "series";
 const FLOWS: &str = "flows";
+const DOCUMENTS: &str = "documents";
 const RESULTS: &str = "results.parquet";
 const CHECKSUM: &str = "results.parquet.sha256";
 

@@ -19,24 +19,24 @@ use pauseless_run::table::{Cells, Column, Table, parquet};
 
 /// Writes a part with these records, which all have the same columns. Says how many of them were
 /// not there before.
-pub(super) fn write(records: &[Record], unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
+pub(super) fn write(records: &[&Record], parts: &Path) -> Result<usize, Failure> {
     let table = Table { name: "part".to_string(), columns: columns(records) };
     let bytes = parquet(&table, &[("format", FORMAT)]);
     let target = parts.join(format!("{}.{EXTENSION}", hash(&bytes)));
     let is_there = target.exists();
-    disk::put(unfinished, &target, &bytes)?;
+    disk::put(&target, &bytes)?;
     Ok(if is_there { 0 } else { records.len() })
 }
 
 /// Copies a part to a folder, unless it is there; how many rows it brings.
-pub(super) fn copy(path: &Path, unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
+pub(super) fn copy(path: &Path, parts: &Path) -> Result<usize, Failure> {
     let target = parts.join(path.file_name().expect("a file"));
     if target.exists() {
         return Ok(0);
     }
     let bytes = Bytes::from(sound(path)?);
     let rows = decode(bytes.clone(), &[]).map_err(|error| foreign(path, &error))?;
-    disk::put(unfinished, &target, &bytes)?;
+    disk::put(&target, &bytes)?;
     Ok(rows.map_or(0, |rows| rows.len()))
 }
 
@@ -44,6 +44,19 @@ pub(super) fn copy(path: &Path, unfinished: &Path, parts: &Path) -> Result<usize
 pub fn read(path: &Path, numbers: &[String]) -> Result<Option<Vec<Row>>, Failure> {
     let bytes = Bytes::from(sound(path)?);
     decode(bytes, numbers).map_err(|error| foreign(path, &error))
+}
+
+/// All numbers of a part by their names, and its rows.
+pub(super) fn read_all(path: &Path) -> Result<(Vec<String>, Vec<Row>), Failure> {
+    let bytes = Bytes::from(sound(path)?);
+    let read = || {
+        let columns = Book::open(bytes.clone())?.columns()?.into_iter();
+        let numbers = columns.filter(|column| matches!(column.cells, Cells::Numbers(_)));
+        let names = Vec::from_iter(numbers.map(|column| column.name));
+        let rows = decode(bytes.clone(), &names)?;
+        Ok((names, rows.unwrap_or_default()))
+    };
+    read().map_err(|error| foreign(path, &error))
 }
 
 /// The bytes of a part, if they are those that it was named by.

@@ -10,7 +10,7 @@ use crate::sweep::plan::Task;
 use crate::sweep::row::{Name, Row};
 use pauseless_run::table::{Cells, Column};
 
-/// A finished run.
+/// A finished run with the names of its columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub task: String,
@@ -72,7 +72,21 @@ impl Record {
         }
     }
 
-    /// As a line with its end.
+    /// What came of a run that is known by its name alone, without its numbers.
+    pub fn of(task: Name) -> Record {
+        Record {
+            task: task.to_string(),
+            scenario: String::new(),
+            version: pauseless_run::VERSION.to_string(),
+            seed: 0,
+            axes: Vec::new(),
+            numbers: Vec::new(),
+            ended: String::new(),
+            error: None,
+        }
+    }
+
+    /// The record as a line of a journal, with its end.
     pub fn line(&self) -> String {
         let row = serde_json::to_string(self).expect("plain data");
         format!("{BEGIN}{}{MIDDLE}{row}{END}\n", checksum(&row))
@@ -103,29 +117,24 @@ impl Record {
         })
     }
 
-    /// Whether the other one has the same columns, so that both can stand in one file.
-    pub fn is_like(&self, other: &Record) -> bool {
-        let kind =
-            |(name, value): &(String, Value)| (name.clone(), matches!(value, Value::Number(_)));
-        let axes = |record: &Record| record.axes.iter().map(kind).collect::<Vec<_>>();
-        let names = |record: &Record| {
-            let names = record.numbers.iter().map(|(name, _)| name.clone());
-            names.collect::<Vec<_>>()
-        };
-        axes(self) == axes(other) && names(self) == names(other)
+    /// The columns of the record; records with the same columns can stand in one file.
+    pub fn shape(&self) -> Vec<(String, bool)> {
+        let axes = self.axes.iter();
+        let axes = axes.map(|(name, value)| (name.clone(), matches!(value, Value::Number(_))));
+        axes.chain(self.numbers.iter().map(|(name, _)| (name.clone(), true))).collect()
     }
 }
 
 /// Records that are all like the first of them, as the columns of a file.
-pub(super) fn columns(records: &[Record]) -> Vec<Column> {
+pub(super) fn columns(records: &[&Record]) -> Vec<Column> {
     let texts = |of: fn(&Record) -> &String| {
         Cells::Texts(records.iter().map(|record| of(record).clone()).collect())
     };
     let mut columns = vec![
-        column(TASK, texts(|record| &record.task)),
-        column(SCENARIO, texts(|record| &record.scenario)),
-        column(VERSION, texts(|record| &record.version)),
-        column(SEED, Cells::Counts(records.iter().map(|it| it.seed).collect())),
+        Column::new(TASK, texts(|record| &record.task)),
+        Column::new(SCENARIO, texts(|record| &record.scenario)),
+        Column::new(VERSION, texts(|record| &record.version)),
+        Column::new(SEED, Cells::Counts(records.iter().map(|it| it.seed).collect())),
     ];
     let first = records.first().expect("at least one");
     for (place, (name, value)) in first.axes.iter().enumerate() {
@@ -134,17 +143,16 @@ pub(super) fn columns(records: &[Record]) -> Vec<Column> {
             Value::Number(_) => Cells::Numbers(values.map(Value::number).collect()),
             Value::Text(_) => Cells::Texts(values.map(word).collect()),
         };
-        columns.push(column(name, cells));
+        columns.push(Column::new(name, cells));
     }
     for (place, (name, _)) in first.numbers.iter().enumerate() {
-        let values = records.iter();
-        let values = values.map(|record| record.numbers[place].1.as_ref());
+        let values = records.iter().map(|record| record.numbers[place].1.as_ref());
         let cells = values.map(|value| value.and_then(Value::number));
-        columns.push(column(name, Cells::Numbers(cells.collect())));
+        columns.push(Column::new(name, Cells::Numbers(cells.collect())));
     }
-    columns.push(column(ENDED, texts(|record| &record.ended)));
+    columns.push(Column::new(ENDED, texts(|record| &record.ended)));
     let errors = records.iter().map(|record| record.error.clone());
-    columns.push(column(ERROR, Cells::Notes(errors.collect())));
+    columns.push(Column::new(ERROR, Cells::Notes(errors.collect())));
     columns
 }
 
@@ -155,14 +163,8 @@ fn word(value: &Value) -> String {
     }
 }
 
-pub(super) fn column(name: &str, cells: Cells) -> Column {
-    Column { name: name.to_string(), cells }
-}
-
 fn checksum(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let hex = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
-    hex.collect()
+    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 const BEGIN: &str = "{\"check\":\"";
@@ -196,8 +198,7 @@ mod tests {
             numbers in prop::collection::vec(prop::option::of(prop::num::f64::ANY), 0..4),
             error in prop::option::of("(?s).{0,20}"),
         ) {
-            let record = record(numbers.clone(), error.clone());
-            let line = record.line();
+            let line = record(numbers.clone(), error.clone()).line();
             let text = line.strip_suffix('\n').unwrap();
             prop_assert!(!text.contains('\n'));
             let names: Vec<String> = (0..numbers.len()).map(|place| format!("n{place}")).collect();

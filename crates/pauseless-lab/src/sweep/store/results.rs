@@ -1,16 +1,15 @@
-//! The merged results.
+//! The merged results of a campaign.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use super::disk::Hashing;
 use super::failure::Failure;
 use super::{CHECKSUM, RESULTS};
 use crate::sweep::campaign::Campaign;
-pub use pauseless_run::table::read::{Book, ReadError};
-use pauseless_run::table::{Cells, Column, Table};
+use pauseless_run::table::Table;
+use pauseless_run::table::read::{Book, ReadError};
 
 /// The merged results of a campaign.
 pub struct Results {
@@ -27,10 +26,9 @@ impl Results {
             }
             other => other.map_err(|error| Failure::read(&path, &error))?,
         };
-        let mut hasher = Hasher(Sha256::new());
-        io::copy(&mut &file, &mut hasher).map_err(|error| Failure::read(&path, &error))?;
-        let hash = hasher.0.finalize();
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut hashing = Hashing::new(io::sink());
+        io::copy(&mut &file, &mut hashing).map_err(|error| Failure::read(&path, &error))?;
+        let (_, hash) = hashing.finish();
         let expected = fs::read_to_string(folder.join(CHECKSUM)).unwrap_or_default();
         if expected.split_whitespace().next() != Some(hash.as_str()) {
             let message = format!("is damaged: {CHECKSUM} beside it has another hash");
@@ -47,11 +45,10 @@ impl Results {
 
     /// How many tasks the campaign had. If these are more than the rows, the results are partial.
     pub fn tasks(&self) -> usize {
-        let tasks = self.book.note("tasks").and_then(|text| text.parse().ok());
-        tasks.unwrap_or(self.rows())
+        self.book.note("tasks").and_then(|text| text.parse().ok()).unwrap_or(self.rows())
     }
 
-    /// Which version of the program made them.
+    /// The version of the program that made the results.
     pub fn version(&self) -> &str {
         self.book.note("version").unwrap_or_default()
     }
@@ -83,8 +80,7 @@ impl Results {
 
     /// The columns of these names in all rows.
     pub fn table(&self, columns: &[&str]) -> Result<Table, Failure> {
-        let known = self.book.columns();
-        let known = known.map_err(|error| wrong(&self.path, &error))?;
+        let known = self.book.columns().map_err(|error| wrong(&self.path, &error))?;
         let mut all = Vec::new();
         for name in columns {
             let column = known.iter().find(|column| column.name == *name);
@@ -94,7 +90,7 @@ impl Results {
         for group in 0..self.groups() {
             let more = self.group(group, columns)?;
             for (column, more) in all.iter_mut().zip(more.columns) {
-                extend(column, more);
+                column.cells.extend(more.cells);
             }
         }
         Ok(Table::new(NAME.to_string(), all))
@@ -114,34 +110,9 @@ pub(super) fn refuse_other(path: &Path, campaign: &str) -> Result<(), Failure> {
     }
 }
 
-/// Puts more cells behind those of a column of the same kind.
-pub(super) fn extend(column: &mut Column, more: Column) {
-    match (&mut column.cells, more.cells) {
-        (Cells::Numbers(all), Cells::Numbers(more)) => all.extend(more),
-        (Cells::Texts(all), Cells::Texts(more)) => all.extend(more),
-        (Cells::Notes(all), Cells::Notes(more)) => all.extend(more),
-        (Cells::Counts(all), Cells::Counts(more)) => all.extend(more),
-        (Cells::Wholes(all), Cells::Wholes(more)) => all.extend(more),
-        _ => unreachable!("all groups of a file have the same columns"),
-    }
-}
-
 fn wrong(path: &Path, error: &ReadError) -> Failure {
     Failure::new(path, format!("does not have what is needed: {error}"), MERGE)
 }
 
-struct Hasher(Sha256);
-
-impl io::Write for Hasher {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-pub const NAME: &str = "results";
+const NAME: &str = "results";
 const MERGE: &str = "`pauseless sweep merge FILE` writes it anew, from the parts";

@@ -1,17 +1,16 @@
 //! Keeps what a process finishes.
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::columns::Columns;
 use super::disk;
 use super::failure::Failure;
-use super::journal::{Journal, host};
+use super::journal::Journal;
 use super::record::Record;
-use super::{FLOWS, JOURNAL, PARTS, SERIES};
+use super::{FLOWS, JOURNAL, PART_ROWS, PARTS, SERIES};
 use crate::sweep::plan::Task;
 use crate::sweep::row::Row;
 use pauseless_run::table::{Table, parquet};
@@ -26,10 +25,10 @@ pub struct Writer {
     pub(super) state: Mutex<State>,
 }
 
-/// What is kept of a run beside its row, each in a file of its own.
+/// The tables that are kept of a run beside its row, each in a file of its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tables<'a> {
-    /// Its curves, a row for each instant.
+    /// The curves of the run, a row for each instant.
     pub curves: Option<&'a Table>,
     /// A row for each flow.
     pub flows: Option<&'a Table>,
@@ -42,14 +41,27 @@ pub(super) struct State {
 }
 
 impl Writer {
+    /// Begins to keep rows in a folder. The first journal is made at once, so that it is known before
+    /// the first run whether anything can be kept.
+    pub(super) fn new(folder: &Path, columns: Columns) -> Result<Writer, Failure> {
+        let journal = Journal::create(&folder.join(JOURNAL))?;
+        let state = Mutex::new(State { journal: Some(journal), synced: Instant::now() });
+        Ok(Writer { folder: folder.to_path_buf(), columns, part_rows: PART_ROWS, state })
+    }
+
     /// Keeps a finished run. When this returns, a process that is killed does not lose it; a
     /// machine that loses its power loses about a second.
     pub fn append(&self, task: &Task, row: &Row, tables: Tables<'_>) -> Result<(), Failure> {
-        let line = Record::new(&self.columns, task, row).line();
+        self.keep(&Record::new(&self.columns, task, row), tables)
+    }
+
+    /// Keeps a record as a line of the journal, after its tables.
+    pub(super) fn keep(&self, record: &Record, tables: Tables<'_>) -> Result<(), Failure> {
+        let line = record.line();
         // They are there before the row, so that no row lacks its tables.
         for (folder, table) in [(SERIES, tables.curves), (FLOWS, tables.flows)] {
             if let Some(table) = table {
-                self.put_table(task, folder, table)?;
+                self.put_table(record, folder, table)?;
             }
         }
         let (full, unsynced) = {
@@ -68,8 +80,7 @@ impl Writer {
         };
         // What takes long, the other threads need not wait for.
         if let Some((file, path)) = unsynced {
-            let synced = file.sync_data();
-            synced.map_err(|error| Failure::write(&path, &error))?;
+            file.sync_data().map_err(|error| Failure::write(&path, &error))?;
         }
         if let Some(journal) = full {
             journal.seal(&self.folder.join(PARTS))?;
@@ -80,35 +91,29 @@ impl Writer {
     /// Puts the rows that are not in a part yet into one. Without this they stay in the journal,
     /// where they are found as well.
     pub fn seal(self) -> Result<(), Failure> {
-        let state = self.state.into_inner();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(journal) = state.journal {
             journal.seal(&self.folder.join(PARTS))?;
         }
         Ok(())
     }
 
-    fn put_table(&self, task: &Task, folder: &str, table: &Table) -> Result<(), Failure> {
+    fn put_table(&self, record: &Record, folder: &str, table: &Table) -> Result<(), Failure> {
         let folder = self.folder.join(folder);
         fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
         let notes = [
-            ("version", pauseless_run::VERSION),
-            ("scenario", &task.scenario.to_string()),
-            ("seed", &task.seed.to_string()),
+            ("version", record.version.as_str()),
+            ("scenario", &record.scenario),
+            ("seed", &record.seed.to_string()),
         ];
-        // Two threads may make the same run, and two machines may have a process of this number.
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let process = format!("{}.{}", host(), std::process::id());
-        let unfinished = folder.join(format!("{}.{process}.{count}.new", task.name));
-        let target = folder.join(format!("{}.parquet", task.name));
-        disk::put(&unfinished, &target, &parquet(table, &notes))
+        let target = folder.join(format!("{}.parquet", record.task));
+        disk::put(&target, &parquet(table, &notes))
     }
 }
 
 impl State {
     /// Adds a line; how many there are then.
-    fn append(&mut self, folder: &std::path::Path, line: &str) -> Result<usize, Failure> {
+    fn append(&mut self, folder: &Path, line: &str) -> Result<usize, Failure> {
         let mut journal = match self.journal.take() {
             Some(journal) => journal,
             None => Journal::create(folder)?,

@@ -1,38 +1,32 @@
 //! Fig. 18: the throughput of all servers around the instant of a deadlock.
 
 use pauseless_core::switch::Discipline;
-use pauseless_core::unit::Span;
 
 use super::super::super::scope::{Failure, Scope};
-use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network, record};
-use crate::repro::data::Measured;
+use crate::repro::data::{Measured, Values};
 use pauseless_figures::figure::{Axis, Drawn, Figure, Mark, Panel, Series};
 use pauseless_run::sample::Sample;
 use pauseless_run::table::{Column, Table};
 
 /// `compute`: one network and repetition that deadlocks under PFC, under all schemes.
-pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
-    let base = scope.text()?;
+pub fn evolution(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let mut panels = Vec::new();
     let mut table = Rows::default();
     for discipline in Discipline::ALL {
-        let pair = known(discipline)[0];
-        let text = network(scope, &base, (4, pair.sample))?;
-        let schemes = [PFC, BUFFER, TIME, PFC_AWARE, BUFFER_AWARE];
-        let tasks = schemes.map(|scheme| {
-            let how = How::whole(scheme, discipline, Span::ms(30));
-            Ok(how.task(scope, &text, pair)?.keeping(&[total()]))
+        let runs = SCHEMES.into_iter().filter_map(|scheme| {
+            let prefix = format!("{scheme}/{}", discipline.name());
+            let (_, sample) = measured.curves.iter().find(|(name, _)| *name == prefix)?;
+            Some((scheme, prefix, sample))
         });
-        let tasks = tasks.into_iter().collect::<Result<Vec<_>, Failure>>()?;
-        let samples = scope.sample(tasks)?;
-        let onset = samples[0].metric("deadlock_ms");
+        let runs = Vec::from_iter(runs);
+        // The first scheme is PFC.
+        let onset = runs.first().and_then(|(_, _, sample)| sample.metric("deadlock_ms"));
         let mut series = Vec::new();
-        for (scheme, sample) in schemes.iter().zip(&samples) {
-            let prefix = format!("{}/{}", scheme.name, discipline.name());
-            describe(measured, &prefix, sample, onset);
+        for (scheme, prefix, sample) in runs {
+            describe(&mut measured.values, &prefix, sample, onset);
             table.add(&prefix, sample);
             let points = points(sample).collect();
-            series.push(Series::new(scheme.name, Drawn::Line, points));
+            series.push(Series::new(scheme, Drawn::Line, points));
         }
         let mark = onset.map(|x| Mark::alarm("deadlock under PFC", x));
         let (x, y) = (Axis::linear("time (ms)"), Axis::linear("all servers (Gb/s)"));
@@ -47,11 +41,7 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
     Ok(())
 }
 
-/// The sum of what the 16 hosts send.
-fn total() -> String {
-    let hosts = (0..16).map(|host| format!("sending.H{host}:E{}", host / 2 + 1));
-    Vec::from_iter(hosts).join(" + ")
-}
+const SCHEMES: [&str; 5] = ["PFC", "GFC buffer", "GFC time", "PFC+", "GFC buffer+"];
 
 fn points(sample: &Sample) -> impl Iterator<Item = (f64, f64)> + '_ {
     let curve = sample.curves.values().next().into_iter().flatten();
@@ -59,10 +49,8 @@ fn points(sample: &Sample) -> impl Iterator<Item = (f64, f64)> + '_ {
 }
 
 /// What happens before and after `onset`; without a deadlock, in the two halves of the run.
-fn describe(measured: &mut Measured, prefix: &str, sample: &Sample, onset: Option<f64>) {
-    let findings = ["deadlock", "deadlock_ms", "starved", "lost"];
-    record(measured, prefix, sample, &findings);
-    let mut add = |name: &str, value: f64| measured.values.push(format!("{prefix}/{name}"), value);
+fn describe(values: &mut Values, prefix: &str, sample: &Sample, onset: Option<f64>) {
+    let mut add = |name: &str, value: f64| values.push(format!("{prefix}/{name}"), value);
     let end = sample.times_ms.last().copied().unwrap_or(0.0);
     let onset = onset.unwrap_or(end / 2.0);
     // All hosts begin at once, and flows are short at first.

@@ -1,15 +1,12 @@
 //! Fig. 19: what the messages of buffer-based GFC take of the links.
 
 use pauseless_core::switch::Discipline;
-use pauseless_core::unit::Span;
 
-use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
-use super::{BUFFER, How, Pair, TIME, network, record};
 use crate::repro::data::Measured;
 use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Series};
 use pauseless_run::Run;
-use pauseless_run::sample::{Add, Sample};
+use pauseless_run::sample::Add;
 
 /// Points of the distribution.
 const POINTS: usize = 100;
@@ -42,67 +39,27 @@ pub fn feedback_bins(run: &Run, add: Add<'_>) {
     }
 }
 
-/// `compute`: buffer-based GFC, and time-based GFC beside it.
-pub fn feedback(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
-    let base = scope.text()?;
-    let (k, simulations, duration) = match scope.scale() {
-        Scale::Quick => (8, 1_u64, Span::ms(4)),
-        Scale::Full => (16, 100, Span::ms(10)),
-    };
-    let mut panels = Vec::new();
-    for discipline in Discipline::ALL {
-        let mut curves = Vec::new();
-        for scheme in [BUFFER, TIME] {
-            // Time-based GFC sends at a fixed pace: one simulation shows it.
-            let count = match (scheme == BUFFER, discipline) {
-                (true, Discipline::OutputQueued) => simulations,
-                (true, _) => simulations.div_ceil(10),
-                (false, Discipline::OutputQueued) => 1,
-                (false, _) => continue,
-            };
-            let how = How::whole(scheme, discipline, duration);
-            let samples = runs(scope, (&base, k), (how, count), measured)?;
-            curves.extend(samples);
-        }
+/// `compute`: the distribution in the first network, for buffer-based GFC and time-based GFC beside it.
+pub fn feedback(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
+    let panels = Discipline::ALL.map(|discipline| {
+        let curve = |scheme: &str| {
+            let points = (0..=POINTS).filter_map(|point| {
+                let name = format!("{scheme}/{}/bin_q{point:03}", discipline.name());
+                let x = (*measured.values.get(&name)?.first()?)?;
+                Some((x, (900 + point) as f64 / 1_000.0))
+            });
+            Series::new(scheme, Drawn::Line, points.collect())
+        };
+        let curves = ["GFC buffer", "GFC time"].map(curve).into_iter();
+        let curves = curves.filter(|curve| !curve.points.is_empty()).collect();
         let x = Axis::linear("share of the link in 500 us (%)");
         let y = Axis::linear("share of ports and bins");
-        panels.push(Panel::new(discipline.name(), x, y, curves));
-    }
+        Panel::new(discipline.name(), x, y, curves)
+    });
     let caption = "Bandwidth of feedback messages, the upper tenth of all ports and bins";
-    measured.figures.push(Figure::new("feedback", caption, panels));
+    measured.figures.push(Figure::new("feedback", caption, panels.to_vec()));
     Ok(())
 }
-
-/// Adds the numbers of all simulations, a network each, and draws those of the first.
-fn runs(
-    scope: &Scope<'_>,
-    (base, k): (&str, u32),
-    (how, count): (How, u64),
-    measured: &mut Measured,
-) -> Result<Option<Series>, Failure> {
-    let prefix = format!("{}/{}", how.scheme.name, how.discipline.name());
-    let mut first = None;
-    for sample in 0..count {
-        let pair = Pair { sample, seed: 1 };
-        let text = network(scope, base, (k, sample))?;
-        let task = how.task(scope, &text, pair)?;
-        let run = scope.sample(vec![task])?.remove(0);
-        record(measured, &prefix, &run, &METRICS);
-        first.get_or_insert_with(|| series(how.scheme.name, &run));
-    }
-    Ok(first)
-}
-
-fn series(label: &str, run: &Sample) -> Series {
-    let points = (0..=POINTS).filter_map(|point| {
-        let x = run.metric(&format!("bin_q{point:03}"))?;
-        Some((x, (900 + point) as f64 / 1_000.0))
-    });
-    Series::new(label, Drawn::Line, points.collect())
-}
-
-const METRICS: [&str; 7] =
-    ["bin_mean", "bin_busy_mean", "bin_busy_share", "bin_p99", "bin_max", "lost", "deadlock"];
 
 #[cfg(test)]
 mod tests {

@@ -1,19 +1,8 @@
 //! Figs. 16 and 17: what servers get, in networks without a cycle and in those that deadlock.
 
-use pauseless_core::switch::Discipline;
-use pauseless_core::unit::Span;
-
-use super::super::super::Scale;
-use super::super::super::scope::{Failure, Scope};
-use super::trees::{Ties, Trees};
-use super::{AWARE, How, PAPER, Pair, known, network, record};
-use crate::repro::data::Measured;
 use pauseless_run::Run;
-use pauseless_run::sample::{Add, Sample};
+use pauseless_run::sample::Add;
 
-/// All runs are as long as each other: the longer a run, the more large flows are among those that
-/// finish, and the larger is the mean slowdown.
-const DURATION: Span = Span::ms(30);
 /// The part of a run over which servers are averaged: flows have begun.
 const SETTLED: f64 = 0.2;
 /// The last part of a run.
@@ -36,8 +25,7 @@ pub fn servers(run: &Run, add: Add<'_>) {
             series.times[*row].as_ps() as f64 > from * run.outcome.end.as_ps() as f64
         };
         let rows = (0..series.times.len()).filter(is_in);
-        let hosts = series.ports.iter();
-        let hosts = hosts.filter(|it| run.topology().is_host(it.node));
+        let hosts = series.ports.iter().filter(|it| run.topology().is_host(it.node));
         let values =
             hosts.flat_map(move |port| rows.clone().map(|row| port.sending_bps[row] / 1e9));
         mean_and_std(values)
@@ -61,73 +49,6 @@ fn mean_and_std(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let mean: f64 = sum / count;
     (count > 0.0).then(|| (mean, (squares / count - mean * mean).max(0.0).sqrt()))
 }
-
-/// `compute`: all schemes in networks without a cycle and in those that deadlock.
-pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
-    let base = scope.text()?;
-    let sizes: &[(u32, u64, usize)] = match scope.scale() {
-        Scale::Quick => &[(4, 20, 3)],
-        Scale::Full => &[(4, 150, 100), (8, 150, 100), (16, 150, 100)],
-    };
-    for &(k, screened, wanted) in sizes {
-        let free = Trees::new(k, Ties::Random).screen(screened).free;
-        let pairs = free.into_iter();
-        let pairs = pairs.take(wanted).map(|sample| Pair { sample, seed: 1 });
-        let pairs = Vec::from_iter(pairs);
-        for discipline in Discipline::ALL {
-            for scheme in PAPER {
-                let how = How::whole(scheme, discipline, DURATION);
-                let name = how.prefix(&format!("free k{k}"));
-                run(scope, (&base, k), (how, &pairs), &mut |sample| {
-                    record(measured, &name, sample, &METRICS)
-                })?;
-            }
-        }
-    }
-    for discipline in Discipline::ALL {
-        for scheme in PAPER.into_iter().chain(AWARE) {
-            let how = How::whole(scheme, discipline, DURATION);
-            let name = how.prefix("deadlock k4");
-            let pairs = known(discipline);
-            run(scope, (&base, 4), (how, &pairs), &mut |sample| {
-                record(measured, &name, sample, &METRICS)
-            })?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes runs, few at a time, so that no more than these are in memory.
-fn run(
-    scope: &Scope<'_>,
-    (base, k): (&str, u32),
-    (how, pairs): (How, &[Pair]),
-    take: &mut dyn FnMut(&Sample),
-) -> Result<(), Failure> {
-    for some in pairs.chunks(16) {
-        let tasks = some.iter().map(|pair| {
-            let text = network(scope, base, (k, pair.sample))?;
-            how.task(scope, &text, *pair)
-        });
-        let tasks = tasks.collect::<Result<Vec<_>, Failure>>()?;
-        scope.sample(tasks)?.iter().for_each(&mut *take);
-    }
-    Ok(())
-}
-
-const METRICS: [&str; 11] = [
-    "deadlock",
-    "deadlock_ms",
-    "starved",
-    "lost",
-    "server_gbps",
-    "sent_gbps",
-    "sent_std",
-    "sent_late_gbps",
-    "slowdown_mean",
-    "finished",
-    "finished_late",
-];
 
 #[cfg(test)]
 mod tests {

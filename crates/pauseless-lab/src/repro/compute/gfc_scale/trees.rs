@@ -25,7 +25,7 @@ const FAILURE_SEED: u64 = 1;
 /// A network with a cycle of buffers that can wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cyclic {
-    /// Which one.
+    /// The number of its sample.
     pub sample: u64,
     /// The probability that, of all cycles, the likeliest one has a flow for each of its
     /// dependencies when every host sends to one random host of another rack.
@@ -37,8 +37,6 @@ pub struct Cyclic {
 pub struct Screened {
     /// The most exposed first.
     pub cyclic: Vec<Cyclic>,
-    /// Networks without a cycle, in the order of the samples.
-    pub free: Vec<u64>,
     /// Networks in which some hosts cannot reach others; they are not run.
     pub cut: usize,
 }
@@ -62,7 +60,7 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// Those of k, which is even.
+    /// The fat trees of size k, which is even.
     pub fn new(k: u32, ties: Ties) -> Trees {
         let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
         let shape = FatTree { k };
@@ -94,35 +92,13 @@ impl Trees {
             } else if graph.is_cyclic() {
                 let exposure = self.exposure(&routes);
                 screened.cyclic.push(Cyclic { sample, exposure });
-            } else {
-                screened.free.push(sample);
             }
         }
         let order = |a: &Cyclic, b: &Cyclic| {
-            let by_exposure = b.exposure.total_cmp(&a.exposure);
-            by_exposure.then(a.sample.cmp(&b.sample))
+            b.exposure.total_cmp(&a.exposure).then(a.sample.cmp(&b.sample))
         };
         screened.cyclic.sort_by(order);
         screened
-    }
-
-    /// The fewest flows that close a shortest cycle of a sample, by the names of source and target;
-    /// none where it has no cycle.
-    pub fn closing(&mut self, sample: u64) -> Vec<(String, String)> {
-        let routes = self.routes(sample);
-        let network = Network {
-            topology: &self.topology,
-            routes: &routes,
-            classes: &ClassMap::Same,
-            traffic: &self.traffic,
-            lossy: &Lossy::nothing(),
-        };
-        let graph = self.checker.graph(network, &self.nobody);
-        let found = self.checker.explain(network, &graph, &self.nobody, 1);
-        let flows = found.iter().flat_map(|component| &component.cycle.flows);
-        let name = |node| self.topology.node(node).name.clone();
-        let ends = flows.map(|flow| (name(flow.source), name(routes.groups.target(flow.group))));
-        ends.collect()
     }
 
     fn routes(&self, sample: u64) -> Routes {

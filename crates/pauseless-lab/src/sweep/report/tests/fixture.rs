@@ -15,12 +15,12 @@ pub(crate) fn axis(name: &str, unit: &'static str, labels: Vec<Label>) -> Axis {
     Axis { name: name.to_string(), unit, points: labels.into_iter().map(point).collect() }
 }
 
-/// Names as labels.
+/// Names as labels of an axis.
 pub(crate) fn names(names: &[&str]) -> Vec<Label> {
     names.iter().map(|it| Label::Text(it.to_string())).collect()
 }
 
-/// Numbers as labels.
+/// Numbers as labels of an axis.
 pub(crate) fn numbers(numbers: impl IntoIterator<Item = f64>) -> Vec<Label> {
     numbers.into_iter().map(Label::Number).collect()
 }
@@ -29,7 +29,7 @@ pub(crate) fn numbers(numbers: impl IntoIterator<Item = f64>) -> Vec<Label> {
 pub(crate) fn campaign(axes: Vec<Axis>, keep: &[&str], sections: &str) -> Campaign {
     let keep: Vec<String> = keep.iter().map(|it| it.to_string()).collect();
     // Whatever values the axes have at other sizes.
-    let known = Known::of((&axes, &[]), &keep);
+    let known = Known { axes: &axes, values: &[], keep: &keep };
     let sections = read(sections, known).unwrap();
     Campaign {
         name: "fixture".to_string(),

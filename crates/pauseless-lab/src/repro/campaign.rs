@@ -1,0 +1,142 @@
+//! Campaigns that a claims file names: their runs are made like those of cases, and their rows are
+//! judged.
+
+use std::ops::ControlFlow;
+
+use super::catalogue::Entry;
+use super::data::Measured;
+use super::file::CampaignUse;
+use super::scope::{Failure, Scope, Task};
+use crate::sweep::campaign::{Campaign, Label};
+use crate::sweep::plan::{self, Plan, PlanError};
+use crate::sweep::report;
+use crate::sweep::row::Row;
+use crate::sweep::store::{Columns, Identity};
+use pauseless_run::sample::Sample;
+use pauseless_run::table::Table;
+use pauseless_scenario::Overrides;
+
+/// Runs the campaigns of an experiment and adds what was measured: a value for each number of each
+/// run, all rows as a table, and the tables of the campaign's report. Returns how the names of the
+/// values begin.
+pub(super) fn run_all(
+    scope: &Scope<'_>,
+    entry: &Entry,
+    measured: &mut Measured,
+) -> Result<Vec<String>, Failure> {
+    let mut prefixes = Vec::new();
+    let mut results: Vec<Results> = Vec::new();
+    let wanted = scope.experiment().campaigns.iter();
+    for named in wanted.filter(|it| it.scale.or(scope.scale()) == scope.scale()) {
+        let plan = plan(scope, entry.campaign(named)?)?;
+        let mut rows = Vec::new();
+        for first in (0..plan.len()).step_by(RUNS_AT_ONCE) {
+            let some = first..plan.len().min(first + RUNS_AT_ONCE);
+            let tasks = Vec::from_iter(some.map(|index| plan.task(index)));
+            let samples =
+                scope.sample(tasks.iter().map(|it| task(&plan.campaign, it)).collect())?;
+            for (task, sample) in tasks.into_iter().zip(samples) {
+                let prefix = collect(measured, named, &plan.campaign, &task.labels, &sample);
+                rows.push((Identity::of(&task), row(&plan.campaign, &task, &sample)));
+                if !sample.curves.is_empty() {
+                    measured.curves.push((prefix.clone(), sample));
+                }
+                prefixes.push(prefix);
+            }
+            prefixes.sort();
+            prefixes.dedup();
+        }
+        let file = named.file.value.clone();
+        match results.iter_mut().find(|it| it.file == file) {
+            Some(known) => known.rows.extend(rows),
+            None => results.push(Results { file, campaign: plan.campaign, rows }),
+        }
+    }
+    for results in results {
+        measured.tables.extend(results.tables().map_err(|wrong| scope.wrong(wrong))?);
+    }
+    Ok(prefixes)
+}
+
+/// The rows of a campaign at all of its sizes.
+struct Results {
+    file: String,
+    campaign: Campaign,
+    rows: Vec<(Identity, Row)>,
+}
+
+impl Results {
+    /// All rows, and what the report of the campaign shows of them.
+    fn tables(&self) -> Result<Vec<Table>, String> {
+        let columns = Columns::of(&self.campaign, &self.campaign.folder);
+        let columns = columns.map_err(|wrong| wrong.to_string())?;
+        let stem = self.file.split('.').next().unwrap_or_default();
+        let results = Table::new(format!("{stem}-results"), columns.cells(&self.rows));
+        let parts = report::parts(&self.campaign, &results)?.into_iter();
+        let shown = parts.filter(|part| !part.shown.rows.is_empty()).map(|part| part.data);
+        Ok([vec![results.clone()], shown.collect()].concat())
+    }
+}
+
+fn plan(scope: &Scope<'_>, campaign: Campaign) -> Result<Plan, Failure> {
+    let watch = |_: usize, _: usize| match scope.look() {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    };
+    Plan::new(campaign, None, &watch).map_err(|error| match error {
+        PlanError::Interrupted => Failure::Interrupted,
+        other => scope.wrong(other),
+    })
+}
+
+/// A run of a campaign as an experiment makes it.
+fn task(campaign: &Campaign, task: &plan::Task) -> Task {
+    let labels = Vec::from_iter(task.labels.iter().map(Label::to_string));
+    let name = format!("{}: {}", campaign.name, labels.join(", "));
+    Task::new(name, &task.text, Overrides::default())
+        .measuring(&campaign.keep)
+        .keeping(&campaign.curves)
+}
+
+/// Adds what a run is and what was measured in it; returns how the names of its values begin.
+fn collect(
+    measured: &mut Measured,
+    named: &CampaignUse,
+    campaign: &Campaign,
+    labels: &[Label],
+    sample: &Sample,
+) -> String {
+    let mut prefix = named.name.value.clone();
+    let mut numbers = Vec::new();
+    for (axis, label) in campaign.axes.iter().zip(labels) {
+        let place = format!("{{{}}}", axis.name);
+        match label {
+            Label::Number(number) if !prefix.contains(&place) => numbers.push((axis, *number)),
+            _ => prefix = prefix.replace(&place, &label.to_string()),
+        }
+    }
+    let values = &mut measured.values;
+    for (axis, number) in numbers {
+        values.push(format!("{prefix}/{}", axis.name), number);
+    }
+    for name in &campaign.keep {
+        values.push_if(format!("{prefix}/{name}"), sample.metric(name));
+    }
+    // What `per_run` has added.
+    for (name, value) in sample.metrics.iter().filter(|(name, _)| !campaign.keep.contains(name)) {
+        values.push(format!("{prefix}/{name}"), *value);
+    }
+    prefix
+}
+
+fn row(campaign: &Campaign, task: &plan::Task, sample: &Sample) -> Row {
+    Row {
+        task: task.name,
+        ended: String::new(),
+        error: None,
+        numbers: campaign.keep.iter().map(|name| sample.metric(name)).collect(),
+    }
+}
+
+/// The most runs that are in memory at once; of all others there are only rows.
+const RUNS_AT_ONCE: usize = 1_000;
