@@ -1,0 +1,63 @@
+//! The JSON document of `repro`: runs as in every command that makes several, and claims.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Reproduced;
+use super::claim::{Finding, Judged};
+use super::file::Paper;
+use pauseless_text::record::SCHEMA;
+use pauseless_text::records;
+
+records! {
+    /// The document of several experiments.
+    pub struct Document<'a>(all: &'a [Reproduced]) {
+        schema: u32 = SCHEMA;
+        experiments: Vec<ExperimentRecord<'a>> = all.iter().map(ExperimentRecord::new).collect();
+        runs: Vec<&'a serde_json::Value> = all.iter().flat_map(|done| &done.documents).collect();
+    }
+
+    pub(crate) struct ExperimentRecord<'a>(done: &'a Reproduced) {
+        name: String = done.entry.name();
+        title: &'a str = &done.experiment.title;
+        cites: &'a str = &done.experiment.cites;
+        scale: &'static str = done.scale.name();
+        claims: Vec<ClaimRecord<'a>> = done.claims.iter().map(ClaimRecord::new).collect();
+    }
+
+    pub(crate) struct ClaimRecord<'a>(judged: &'a Judged) after {
+        let (claim, findings) = (&judged.claim, judged.findings.iter());
+        let paper = match &claim.paper.value {
+            Paper::Number(number) => PaperRecord::Number(*number),
+            Paper::Words(words) => PaperRecord::Words(words),
+        };
+    } {
+        text: &'a str = &claim.text;
+        cites: Option<&'a str> = claim.cites.get().map(String::as_str);
+        paper: PaperRecord<'a> = paper;
+        unit: &'a str = &claim.unit;
+        asked: String = claim.asks();
+        verdict: &'static str = judged.verdict.name();
+        met: bool = !judged.findings.is_empty() && judged.findings.iter().all(|it| it.holds);
+        findings: Vec<FindingRecord<'a>> = findings.map(FindingRecord::new).collect();
+        reason: &'a str = &claim.reason;
+    }
+
+    pub(crate) struct FindingRecord<'a>(finding: &'a Finding) {
+        discipline: Option<&'static str> = finding.discipline.map(|it| it.name());
+        measured: &'a [Option<f64>] = &finding.measured;
+        holds: bool = finding.holds;
+    }
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum PaperRecord<'a> {
+    Number(f64),
+    Words(&'a str),
+}
+
+/// The document as indented text.
+pub fn to_text(all: &[Reproduced]) -> String {
+    pauseless_report::json::to_text(&Document::new(all))
+}

@@ -1,0 +1,92 @@
+//! The report as one JSON document.
+
+use serde_json::{Map, Value};
+
+use super::claim::Judged;
+use super::{Found, Part, Report, Share};
+use pauseless_report::json::{SCHEMA, to_text};
+use pauseless_run::table::{Cells, Table};
+use pauseless_text::records;
+
+records! {
+    pub struct Document<'a>(report: &'a Report) after {
+        let ended = report.ended.iter();
+    } {
+        schema: u32 = SCHEMA;
+        campaign: &'a str = &report.name;
+        title: &'a str = &report.title;
+        note: &'a str = &report.note;
+        version: &'a str = &report.version;
+        size: Option<&'a str> = report.context.size.as_deref();
+        runs: usize = report.runs;
+        missing: usize = report.context.missing;
+        failed: usize = report.failed.count;
+        screened: Option<&'a str> = report.context.screened.as_deref();
+        ended: Map<String, Value> = ended.map(|(why, runs)| (why.clone(), (*runs).into())).collect();
+        found: FoundRecord<'a> = FoundRecord::new(&report.found);
+        claims: Vec<ClaimRecord<'a>> = report.claims.iter().map(ClaimRecord::new).collect();
+        reports: Vec<PartRecord<'a>> = report.parts.iter().map(PartRecord::new).collect();
+    }
+
+    /// How many runs have found what.
+    pub(crate) struct FoundRecord<'a>(found: &'a Found) {
+        deadlock: usize = found.deadlock;
+        starved: usize = found.starved;
+        lost: usize = found.lost;
+        warnings: usize = found.warned;
+        first_with_warnings: Option<&'a str> = found.first_warned.as_deref();
+    }
+
+    pub(crate) struct ClaimRecord<'a>(judged: &'a Judged) {
+        text: &'a str = &judged.claim.text;
+        verdict: &'static str = judged.word();
+        met: bool = judged.holds && judged.is_whole();
+        asked: String = judged.asked();
+        units: &'a str = &judged.units;
+        #[serde(flatten)]
+        share: ShareRecord = ShareRecord::new(judged.share);
+        other: Option<ShareRecord> = judged.other.map(ShareRecord::new);
+        notes: &'a [String] = &judged.notes;
+        reason: &'a str = &judged.claim.reason;
+    }
+
+    pub(crate) struct ShareRecord(share: Share) {
+        count: usize = share.count;
+        total: usize = share.total;
+        share: Option<f64> = share.value();
+        low: f64 = share.interval()[0];
+        high: f64 = share.interval()[1];
+    }
+
+    pub(crate) struct PartRecord<'a>(part: &'a Part) {
+        name: &'a str = &part.name;
+        kind: &'a str = part.kind;
+        title: &'a str = &part.title;
+        notes: &'a [String] = &part.notes;
+        rows: Vec<Map<String, Value>> = rows(&part.data);
+    }
+}
+
+/// The document as indented text.
+pub fn json(report: &Report) -> String {
+    to_text(&Document::new(report))
+}
+
+/// An object for each row.
+fn rows(table: &Table) -> Vec<Map<String, Value>> {
+    let count = table.columns.first().map_or(0, |it| it.cells.len());
+    let row = |row: usize| {
+        let cells = table.columns.iter().map(|column| {
+            let value = match &column.cells {
+                Cells::Numbers(cells) => cells[row].map_or(Value::Null, Value::from),
+                Cells::Texts(cells) => cells[row].as_str().into(),
+                Cells::Notes(cells) => cells[row].as_deref().into(),
+                Cells::Counts(cells) => cells[row].into(),
+                Cells::Wholes(cells) => cells[row].into(),
+            };
+            (column.name.clone(), value)
+        });
+        cells.collect()
+    };
+    (0..count).map(row).collect()
+}

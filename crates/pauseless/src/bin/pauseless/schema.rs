@@ -1,0 +1,23 @@
+//! The command `pauseless schema`: the JSON Schemas of all documents.
+
+use std::process::ExitCode;
+
+use pauseless::schema::Document;
+use pauseless_report::json;
+
+use crate::args::SchemaArgs;
+use crate::output;
+
+/// Prints the JSON Schema of a kind of file, or of a document that `--json` prints.
+pub fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
+    let text = match args.document {
+        Some(document) => json::to_text(&document.schema()),
+        None => {
+            let line =
+                |document: &Document| format!("{:<12} {}\n", document.name(), document.about());
+            Document::ALL.iter().map(line).collect()
+        }
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
