@@ -28,8 +28,8 @@ pub enum Layout {
 /// A shape, and where its numbers were written.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    pub shape: Arc<dyn Shape>,
-    pub places: Vec<(&'static str, Place)>,
+    pub(crate) shape: Arc<dyn Shape>,
+    pub(crate) places: Vec<(&'static str, Place)>,
 }
 
 /// All kinds, in the order of the documents.
