@@ -12,12 +12,12 @@
 //! | `[topology]` | [`Shape`] | a section `for` the shape | [`register_topology`] |
 //! | `[[traffic]]` | none | [`TrafficRule`] | [`register_traffic`] |
 //!
-//! `tests/outside.rs` of this crate has one of each. A topology as an example:
+//! `tests/outside.rs` of `pauseless` has one of each. A topology as an example:
 //!
 //! ```
 //! use pauseless_fabric::generate::{Numbers, Shape, Size, SizeError, Wiring};
-//! use pauseless_lab::scenario::outside::register_topology;
-//! use pauseless_lab::scenario::{Overrides, Scenario};
+//! use pauseless_scenario::outside::register_topology;
+//! use pauseless_scenario::{Overrides, Scenario};
 //!
 //! /// Hosts on one switch.
 //! #[derive(Clone, Debug, Default)]

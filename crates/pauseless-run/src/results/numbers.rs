@@ -1,6 +1,6 @@
 //! The numbers that a run can have. To add one, add an entry here: it is then known to campaigns,
 //! claims, thresholds and `pauseless metrics`, and with `json` it is in the document of a run.
-//! `UPDATE_EXPECT=1 cargo test -p pauseless-lab --test metrics_docs` writes it into the documentation.
+//! `UPDATE_EXPECT=1 cargo test -p pauseless-run --test metrics_docs` writes it into the documentation.
 
 use pauseless_core::unit::{Bytes, Span, Time};
 
