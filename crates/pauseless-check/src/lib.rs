@@ -1,4 +1,6 @@
-//! `check`: can this fabric deadlock, because of whom, and what would help.
+#![doc = include_str!("../README.md")]
+//! [`read`] takes files, [`sweep`] tries failures, [`confirm`] simulates what closes a cycle; [`text`],
+//! [`json`], [`sarif`], [`graphml`] and [`svg`] write what was found.
 
 pub mod confirm;
 pub mod graphml;

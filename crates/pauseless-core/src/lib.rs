@@ -1,8 +1,6 @@
-//! The protocols of lossless networks as sans-IO state machines.
-//!
-//! Every machine is a pure function of (state, now, input): no clock, socket, thread, log or random
-//! source inside. Inputs are `handle_*`, outputs `poll_*`, hooks of the trait seams `on_*`.
-//! The simulator and a real dataplane drive the same [`switch::Switch`].
+#![doc = include_str!("../README.md")]
+//! Inputs are `handle_*`, outputs `poll_*`, hooks of the trait seams `on_*`; [`switch::Switch`] puts
+//! all of it together.
 #![no_std]
 
 extern crate alloc;

@@ -1,5 +1,4 @@
-//! The real wire: the machines of `pauseless-core` on real frames.
-//!
+#![doc = include_str!("../README.md")]
 //! A [`link::Link`] takes frames from an interface and gives frames to it. A node is a switch or a host
 //! of the core with a link per port: [`switch::SwitchNode`], [`host::HostNode`]. Whoever drives a node
 //! owns the clock:
@@ -12,8 +11,6 @@
 //!       node.receive(now)     what has come in since arrives now
 //!   }
 //! ```
-//!
-//! This is the only crate with unsafe code, all of it under [`link`] and [`net`].
 
 mod agenda;
 pub mod bed;

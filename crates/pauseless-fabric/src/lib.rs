@@ -1,11 +1,9 @@
-//! Fabrics as pure graphs: who is joined to whom, which way packets go, what share each flow gets.
-//!
-//! Nothing here knows time, files or randomness: the same input gives the same output everywhere.
-//! [`topology`] holds the graph, [`builder`] makes and checks one, [`generate`] makes the usual
-//! shapes, [`name`] gives ports readable names.
+#![doc = include_str!("../README.md")]
+//! [`fabric`] is a whole fabric, [`topology`] its graph, [`builder`] makes and checks one, [`generate`]
+//! makes the usual shapes, [`name`] gives ports readable names.
 //! [`routing`] compiles a graph and explicit paths ([`path`]) to the forwarding table that every
-//! reader shares, [`trace`] walks that table, and [`fairness`] says what rates a perfectly fair
-//! network would give.
+//! reader shares, [`trace`] walks that table, [`dependency`] looks for cycles of buffers, and
+//! [`fairness`] says what rates a perfectly fair network would give.
 
 pub mod topology;
 

@@ -1,10 +1,7 @@
-//! Figures: charts, maps and drawings of networks as SVG, and as PNG for print.
-//!
-//! In come series, axes, boxes and texts; out comes a document whose bytes depend on nothing else.
-//! It knows nothing of simulators, scenarios or runs. Everything is written by [`mod@svg`], measured by
-//! [`axis`] and coloured by [`colour`]. Panels stand in a grid as wide as one or two columns of a
-//! paper, text has 8 points, and legends and the texts of marks lie outside the frames, where no
-//! curve is.
+#![doc = include_str!("../README.md")]
+//! Everything is written by [`mod@svg`], measured by [`axis`] and coloured by [`colour`]. Panels stand in
+//! a grid as wide as one or two columns of a paper, text has 8 points, and legends and the texts of
+//! marks lie outside the frames, where no curve is.
 
 pub mod axis;
 pub mod colour;

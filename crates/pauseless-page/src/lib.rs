@@ -1,8 +1,4 @@
-//! What a page does in a browser, bundled when this crate is built.
-//!
-//! The sources are in `web/`; `build.rs` takes the libraries that `web/package-lock.json` pins and
-//! makes one script and one style sheet of them. Nothing of that is in the repository. Where there
-//! is no npm there is no bundle, and pages keep the figures that the program has drawn.
+#![doc = include_str!("../README.md")]
 
 /// All that is put into a page.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
-//! `plan`: from a fabric and a few numbers to the whole buffer plan of its switches.
-//!
+#![doc = include_str!("../README.md")]
 //! Ports of a switch that are alike have one plan, and so have switches that are alike.
 //! For every scheme each (ingress port, class) gets what that scheme needs at the least, and an
 //! equal share of what is then left; the thresholds follow from that by `core::derive`, which is
-//! also what refuses them in a scenario.
+//! also what refuses them in a scenario. [`prove`] simulates the worst case of each, [`against`]
+//! judges what is deployed, [`explain`] says where the parameters of a scenario come from.
 
 pub mod against;
 pub mod against_text;

@@ -1,4 +1,6 @@
-//! What a person or a program sees of a run: text, JSON, CSV and one page with figures.
+#![doc = include_str!("../README.md")]
+//! [`text`], [`json`], [`csv`] and [`html`] are the four forms; [`summary`] has what all of them say, and
+//! [`verdict`] what counts as a finding.
 
 pub mod completion;
 pub mod csv;

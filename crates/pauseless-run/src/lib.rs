@@ -1,4 +1,6 @@
-//! A run: a scenario, how it is executed, and what came of it.
+#![doc = include_str!("../README.md")]
+//! [`results`] declares every number, [`metrics`] computes them, [`table`] writes them, [`sample`]
+//! thins curves, and [`capture`] writes frames.
 
 pub mod capture;
 pub mod metrics;

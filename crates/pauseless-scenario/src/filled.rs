@@ -21,6 +21,14 @@ pub struct ScenarioFile {
     sources: Arc<[Source]>,
 }
 
+impl Default for ScenarioFile {
+    /// A scenario without anything, whose values are the program's own.
+    fn default() -> ScenarioFile {
+        let source = Source { file: "a scenario built in code".to_string(), text: String::new() };
+        ScenarioFile::new("Made by a program.", [source].into())
+    }
+}
+
 impl ScenarioFile {
     /// A scenario without anything, whose values will be taken from `sources`.
     pub fn new(comment: &'static str, sources: Arc<[Source]>) -> ScenarioFile {
@@ -38,9 +46,15 @@ impl ScenarioFile {
         self.entries.push(Entry::new(name, node));
     }
 
-    /// Adds a section `[[name]]`.
+    /// Adds a section `[[name]]` behind those of the same name.
     pub fn one_of<K: Written + Default>(&mut self, name: &'static str, keys: &K) {
         let table = Table { place: None, entries: chosen(keys) };
+        for entry in self.entries.iter_mut().filter(|entry| entry.key == name) {
+            if let Node::Tables(tables) = &mut entry.node {
+                tables.push(table);
+                return;
+            }
+        }
         self.entries.push(Entry::new(name, Node::Tables(vec![table])));
     }
 
@@ -67,7 +81,14 @@ impl ScenarioFile {
         let written = Sections::read(root, &sink, overrides, Aim::Run, Path::new(""));
         match written.resolve(name, &sink) {
             Some(scenario) if sink.is_empty() => Ok(scenario),
-            _ => Err(Problems::of_sources(self.sources.to_vec(), sink.into_list())),
+            _ => {
+                let mut list = sink.into_list();
+                // There is no line to show of a value that was never written.
+                if self.sources.iter().all(|source| source.text.is_empty()) {
+                    list.iter_mut().for_each(|problem| problem.at = None);
+                }
+                Err(Problems::of_sources(self.sources.to_vec(), list))
+            }
         }
     }
 }

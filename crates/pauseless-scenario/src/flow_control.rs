@@ -31,8 +31,8 @@ use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Place, Section};
 use pauseless_text::section;
 
-use cbfc::Cbfc;
-use gfc::{GfcBuffer, GfcConceptual, GfcTime};
+pub use cbfc::Cbfc;
+pub use gfc::{GfcBuffer, GfcConceptual, GfcTime};
 pub use pfc::{PFC, Pfc};
 use scheme::AnyScheme;
 pub use scheme::schemes;

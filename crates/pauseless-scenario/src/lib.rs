@@ -1,9 +1,8 @@
-//! Scenario files: TOML with units in, a validated [`Scenario`] out.
-//!
+#![doc = include_str!("../README.md")]
 //! Reading has two steps. First every section is read into what was written, key by key, each
 //! value with its place in the file; then what was written is resolved against the fabric.
-//! Problems are collected throughout and reported all at once. `docs/scenario.md` is the
-//! reference of the format.
+//! Problems are collected throughout and reported all at once. [`ScenarioFile`] is a scenario that
+//! a program fills in, and [`outside`] adds kinds of your own.
 
 pub(crate) mod check;
 pub(crate) mod check_only;
@@ -74,7 +73,7 @@ use pauseless_text::problem::Sink;
 use pauseless_text::section;
 use pauseless_text::source::Source;
 
-use observe::{Probe, ReceiverKeys};
+pub use observe::{Probe, ProbedFlows, ReceiverKeys};
 pub(crate) use pauseless_text::reader::At;
 use pauseless_text::reader::Section;
 use routing::Forwarding;

@@ -194,7 +194,7 @@ pub(crate) fn receivers(
 
 /// Which flows are recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ProbedFlows {
+pub enum ProbedFlows {
     /// Every flow, or none at all.
     All(bool),
     /// Names, in which `*` stands for any text.

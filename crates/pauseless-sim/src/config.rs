@@ -11,6 +11,7 @@ use pauseless_core::switch::{Discipline, watchdog};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_fabric::rng::hash_name;
 use pauseless_fabric::topology::Topology;
 
 use crate::event::Kind;
@@ -327,6 +328,44 @@ pub fn canonical_order(flows: &mut [Flow]) {
 }
 
 impl Config {
+    /// A run of 10 ms with one class and the same buffer and flow control everywhere: output-queued
+    /// switches, no congestion control, nothing random but by seed 1, nothing recorded.
+    pub fn new(
+        topology: Topology,
+        table: ForwardingTable,
+        ingress: Ingress,
+        mut flows: Vec<Flow>,
+    ) -> Config {
+        canonical_order(&mut flows);
+        Config {
+            ingress: IngressTable::uniform(&topology, 1, ingress),
+            topology,
+            table,
+            classes: ClassMap::Same,
+            discipline: Discipline::OutputQueued,
+            scheduler: Scheduler::Strict,
+            processing: Span::us(3),
+            processing_jitter: Span::ZERO,
+            wire_jitter: Span::ZERO,
+            wire_overhead: Bytes::ZERO,
+            hardware: Hardware::default(),
+            congestion: Congestion::NONE,
+            transport: Transport::default(),
+            wire_loss: WireLoss::default(),
+            flows,
+            follows: Vec::new(),
+            receivers: Vec::new(),
+            duration: Span::ms(10),
+            stop: Stop::default(),
+            starvation_permille: 100,
+            mitigation: Mitigation::default(),
+            is_tracing: false,
+            probes: Probes::default(),
+            replay: Replay::Off,
+            seed: 1,
+        }
+    }
+
     /// The node at which `flow` finishes: its target, or the source that waits for the last
     /// acknowledgement.
     pub fn end_of(&self, flow: &Flow) -> NodeId {
@@ -341,6 +380,30 @@ impl Config {
 impl Flow {
     /// More than an 8-bit TTL can express.
     pub const TTL_NONE: u16 = 256;
+
+    /// A flow without end at the rate of its link, with packets of 1500 B, that obeys nobody. It is
+    /// called `SOURCE->TARGET`, which decides its hash, and starts at once.
+    pub fn greedy(topology: &Topology, source: NodeId, target: NodeId, group: GroupId) -> Flow {
+        let [from, to] = [source, target].map(|node| &topology.node(node).name);
+        let name = format!("{from}->{to}");
+        Flow {
+            hash: hash_name(&name),
+            name,
+            source,
+            target,
+            group,
+            class: Class(0),
+            label: 0,
+            ttl: Flow::TTL_NONE,
+            packet: Bytes::new(1_500),
+            pace: topology.port(source, PortId(0)).rate,
+            size: Bytes::MAX,
+            start: Time::ZERO,
+            stop: Time::MAX,
+            duty: Duty::ALWAYS,
+            reaction: Reaction::None,
+        }
+    }
 
     /// Whether it ends by itself.
     pub fn is_finite(&self) -> bool {

@@ -1,8 +1,5 @@
-//! A deterministic packet-level simulator of lossless networks.
-//!
-//! It drives the machines of `pauseless-core` over wires with serialisation and propagation, and
-//! decides deadlock exactly. No files, no clock, threads only in [`parallel`]: a [`Config`] goes in,
-//! an [`Outcome`] comes out, the same on every machine and for every number of threads.
+#![doc = include_str!("../README.md")]
+//! [`Simulator`] is one thread; [`Parallel`] has several, with the same results.
 
 // The networks of the integration tests serve the unit tests too, under the crate's own name.
 #[cfg(test)]

@@ -1,11 +1,7 @@
-//! The testbed: a scenario on real frames, beside the same scenario in the simulator.
-//!
+#![doc = include_str!("../README.md")]
 //! ```text
 //!   sim::Config --plan--> nodes --wires, lockstep or processes--> NodeReports --outcome--> sim::Outcome
 //! ```
-//!
-//! What comes out is a [`Run`] as the simulator has them, so that verdicts, text, JSON and figures are the
-//! same code for both.
 
 mod folder;
 pub mod json;

@@ -63,7 +63,7 @@ impl Problem {
 }
 
 /// Everything that is wrong with a file, or with several that are read together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Problems {
     files: Vec<Source>,
     list: Vec<Problem>,
@@ -151,11 +151,15 @@ impl Problems {
         };
         let message = one_line(&problem.message);
         let Some((line, column)) = self.position(problem) else {
+            let expected = match problem.expected.as_str() {
+                "" => String::new(),
+                expected => format!(", expected {expected}"),
+            };
             let help = match &*problem.help {
                 "" => String::new(),
                 help => format!("\n  = help: {help}"),
             };
-            return format!("pauseless: {file}: {key}{message}{help}");
+            return format!("pauseless: {file}: {key}{message}{expected}{help}");
         };
         let title = format!("pauseless: {file}:{line}:{column}: {key}{message}");
         let excerpt = self.excerpt(problem);
@@ -200,6 +204,13 @@ struct Excerpt {
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(false))
+    }
+}
+
+impl fmt::Debug for Problems {
+    /// The same as for people, so that a `main` may return them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }
 

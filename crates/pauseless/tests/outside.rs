@@ -52,7 +52,10 @@ fn an_outside_scheme_is_like_our_own() {
     // Explained, with what is default and what is not.
     let rows = explain(&scenario).congestion.expect("a scheme").rows;
     let row = |symbol: &str| rows.iter().find(|row| row.symbol == symbol).expect("a row");
-    assert_eq!((row("threshold").value.as_str(), row("threshold").source), ("50 KB", "this test"));
+    assert_eq!(
+        (row("threshold").value.as_str(), row("threshold").source),
+        ("50 KB", "this example")
+    );
     assert_eq!((row("step").value.as_str(), row("step").source), ("20 Mbps", "scenario"));
 
     // Refused as ours are: the key, the range, what was meant.

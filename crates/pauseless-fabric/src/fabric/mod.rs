@@ -1,5 +1,6 @@
 //! A fabric as an operator has it: topology and routes with the names that its own tools use.
 
+mod graph;
 mod names;
 mod restrict;
 
@@ -9,6 +10,7 @@ use crate::topology::Topology;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{NodeId, PortId};
 
+pub use graph::GraphError;
 pub use names::{Device, Namer, Names};
 
 /// Everything that is known of a fabric.

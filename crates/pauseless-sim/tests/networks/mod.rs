@@ -8,24 +8,17 @@ pub mod memory;
 pub mod mixed;
 pub mod random;
 
-use pauseless_core::class_map::ClassMap;
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
-use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
-use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
-use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::generate::{LinkSpecs, Ring, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
-use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop, WireLoss,
-    canonical_order,
-};
-use pauseless_sim::rng::{Purpose, Stream, hash_name};
+use pauseless_sim::config::{Flow, Ingress, Stop};
+use pauseless_sim::rng::{Purpose, Stream};
 
 pub const MTU: Bytes = Bytes::new(1_500);
 
@@ -49,61 +42,18 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         })
         .collect();
     let routes = builder.build();
-    let mut flows: Vec<Flow> = wanted
+    let flows: Vec<Flow> = wanted
         .iter()
         .zip(groups)
         .map(|(flow, group)| {
             let (source, target) = (named(flow.source), named(flow.target));
-            let name = format!("{}->{}", flow.source, flow.target);
-            let hash = hash_name(&name);
-            let offset = Stream::new(seed, Purpose::FlowStart, hash).below(5_000_000);
-            Flow {
-                name,
-                source,
-                target,
-                group: group.unwrap_or_else(|| routes.groups.of_host(target)),
-                class: Class(0),
-                packet: MTU,
-                pace: topology.port(source, PortId(0)).rate,
-                size: Bytes::MAX,
-                start: Time::from_ps(offset),
-                stop: Time::MAX,
-                hash,
-                duty: Duty::ALWAYS,
-                reaction: Reaction::None,
-                label: 0,
-                ttl: Flow::TTL_NONE,
-            }
+            let group = group.unwrap_or_else(|| routes.groups.of_host(target));
+            let flow = Flow::greedy(&topology, source, target, group);
+            let offset = Stream::new(seed, Purpose::FlowStart, flow.hash).below(5_000_000);
+            Flow { start: Time::from_ps(offset), ..flow }
         })
         .collect();
-    canonical_order(&mut flows);
-    Config {
-        ingress: IngressTable::uniform(&topology, 1, ingress),
-        table: routes.table,
-        discipline: Discipline::OutputQueued,
-        classes: ClassMap::Same,
-        scheduler: Scheduler::Strict,
-        processing: Span::us(3),
-        processing_jitter: Span::ZERO,
-        wire_jitter: Span::ZERO,
-        wire_overhead: Bytes::ZERO,
-        hardware: pauseless_sim::config::Hardware::default(),
-        receivers: Vec::new(),
-        duration: Span::ms(10),
-        stop: Stop::default(),
-        starvation_permille: 100,
-        mitigation: Mitigation::default(),
-        is_tracing: false,
-        replay: Replay::Off,
-        probes: Probes::default(),
-        seed,
-        flows,
-        congestion: Congestion::NONE,
-        transport: Transport::default(),
-        wire_loss: WireLoss::default(),
-        follows: Vec::new(),
-        topology,
-    }
+    Config { seed, ..Config::new(topology, routes.table, ingress, flows) }
 }
 
 /// The schemes of the GFC paper's experiments.

@@ -1,15 +1,15 @@
 //! Additive increase, multiplicative decrease: acknowledgements say whether a packet was marked.
 
-use pauseless_core::congestion::outside::{
+use pauseless::core::congestion::outside::{
     BoxedCongestionPoint, BoxedReactionPoint, CongestionScheme,
 };
-use pauseless_core::congestion::{
+use pauseless::core::congestion::{
     CongestionControl, CongestionPoint, Feedback, QueueState, ReactionPoint, Source,
 };
-use pauseless_core::unit::{Bytes, Rate, Time};
-use pauseless_scenario::outside::Chosen;
-use pauseless_text::declare::Variant;
-use pauseless_text::section;
+use pauseless::core::unit::{Bytes, Rate, Time};
+use pauseless::scenario::outside::Chosen;
+use pauseless::text::declare::Variant;
+use pauseless::text::section;
 
 /// Additive increase, multiplicative decrease.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,9 +82,9 @@ section! {
     /// Additive increase, multiplicative decrease.
     struct AimdKeys for Aimd = Aimd::default(), {
         /// Packets that leave a longer queue behind are marked.
-        threshold: Bytes, within Bytes::new(1)..=Bytes::mb(10), source "this test";
+        threshold: Bytes, within Bytes::new(1)..=Bytes::mb(10), source "this example";
         /// The rate grows by this with every acknowledgement.
-        step: Rate, within Rate::bps(1_000)..=Rate::gbps(1), source "this test";
+        step: Rate, within Rate::bps(1_000)..=Rate::gbps(1), source "this example";
     }
 }
 

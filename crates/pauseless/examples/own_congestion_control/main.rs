@@ -1,18 +1,17 @@
-//! A congestion control of one's own, from its declaration to the report of a run:
-//! `cargo run -p pauseless-lab --example own_congestion_control [SCENARIO.toml]`.
+//! A congestion control of one's own, from its declaration to the report of a run.
 //!
-//! `aimd.rs` is the scheme. A crate of your own has the same two files, and depends on
-//! `pauseless-core`, `pauseless-lab` and, for topologies, `pauseless-fabric`.
+//! Run it with `cargo run -p pauseless --example own_congestion_control [SCENARIO.toml]`.
+//!
+//! `aimd.rs` is the scheme. `examples/own-scheme/` at the root of the repository is a crate outside
+//! the workspace that does the same with another scheme.
 
 mod aimd;
 
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use pauseless_report::text::{Paint, report};
-use pauseless_run::Run;
-use pauseless_scenario::outside::OUTSIDE;
-use pauseless_scenario::{Overrides, Scenario};
+use pauseless::report::text::{Paint, report};
+use pauseless::scenario::outside::OUTSIDE;
+use pauseless::{Overrides, Scenario};
 
 /// Two senders into one port.
 const SCENARIO: &str = r#"duration = "2 ms"
@@ -45,8 +44,12 @@ fn main() -> ExitCode {
     };
     match scenario {
         Ok(scenario) => {
-            let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+            let run = pauseless::run(scenario);
             print!("{}", report(&run, Paint::Plain));
+            if std::env::args().len() == 1 {
+                assert_eq!(run.schemes(), "pfc with aimd");
+                assert!(run.outcome.marked_packets > 0, "the queue is long enough for marks");
+            }
             ExitCode::SUCCESS
         }
         Err(problems) => {
