@@ -28,8 +28,10 @@ pub enum Layout {
 /// A shape, and where its numbers were written.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    pub(crate) shape: Arc<dyn Shape>,
-    pub(crate) places: Vec<(&'static str, Place)>,
+    /// The shape with its sizes.
+    pub shape: Arc<dyn Shape>,
+    /// The places of the keys that say its sizes, for problems; empty if no file does.
+    pub places: Vec<(&'static str, Place)>,
 }
 
 /// All kinds, in the order of the documents.
