@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::repo::{Repo, root};
-use crate::{Outcome, cites, page, papers, sweep, tidy, wire};
+use crate::{Outcome, api, cites, examples, page, papers, sweep, tidy, wire};
 
 /// Runs the steps in order up to the first failure.
 pub fn run() -> io::Result<Outcome> {
@@ -42,6 +42,8 @@ enum Task {
 /// A check of this crate, run in this process.
 enum Check {
     Tools,
+    Examples,
+    Api,
     Page,
     Wire,
     Papers,
@@ -71,6 +73,8 @@ impl std::fmt::Display for Task {
             Task::Cargo(args) => write!(f, "cargo {args}"),
             Task::Rustdoc(args) => write!(f, "RUSTDOCFLAGS='{DENY_WARNINGS}' cargo {args}"),
             Task::Own(Check::Tools) => f.write_str("npm and chromium"),
+            Task::Own(Check::Examples) => f.write_str("cargo xtask examples"),
+            Task::Own(Check::Api) => f.write_str("cargo xtask api"),
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
             Task::Own(Check::Wire) => f.write_str("cargo xtask wire"),
             Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
@@ -85,6 +89,8 @@ impl Check {
     fn run(&self) -> io::Result<Outcome> {
         match self {
             Check::Tools => page::tools(),
+            Check::Examples => examples::run(),
+            Check::Api => api::run(),
             Check::Page => page::run(),
             Check::Wire => wire::run(),
             Check::Papers => papers::run(),
@@ -120,6 +126,8 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         Step { name: "document", task: Task::Rustdoc(doc) },
         cargo("no_std", &core),
         cargo("test", "test --workspace --locked"),
+        own("examples", Check::Examples),
+        own("api", Check::Api),
         own("page", Check::Page),
         own("wire", Check::Wire),
         own("papers", Check::Papers),
@@ -159,6 +167,8 @@ mod tests {
             "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked",
             "cargo build -p pauseless-core --locked",
             "cargo test --workspace --locked",
+            "cargo xtask examples",
+            "cargo xtask api",
             "cargo xtask page",
             "cargo xtask wire",
             "cargo xtask papers",

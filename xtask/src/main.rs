@@ -2,12 +2,15 @@
 //!
 //! `ci` is the whole continuous integration; `tidy` and `cites` are the parts of it
 //! that no tool from outside can do, because they know the house style, `page` opens the
-//! program's pages in a browser, and `sweep` reads the results of campaigns with other programs and
+//! program's pages in a browser, `examples` runs those of the library and `api` compares its interface
+//! with the stored one, and `sweep` reads the results of campaigns with other programs and
 //! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark. `same` compares two builds
 //! of the program; it is no part of `ci`, which has no old build.
 
+mod api;
 mod ci;
 mod cites;
+mod examples;
 mod page;
 mod papers;
 mod repo;
@@ -22,10 +25,15 @@ use std::process::ExitCode;
 use repo::{Finding, Repo};
 
 fn main() -> ExitCode {
+    if let Some(status) = api::stand_in() {
+        return status;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match args.as_slice() {
         ["ci"] => ci::run(),
+        ["api"] => api::run(),
+        ["examples"] => examples::run(),
         ["papers"] => built(papers::run),
         ["page"] => built(page::run),
         ["sweep"] => built(sweep::run),
@@ -83,6 +91,9 @@ Usage: cargo xtask COMMAND
 
 Commands:
   ci     run every check and test of the project, stopping at the first failure
+  api    compare the public interfaces of all libraries with docs/api/, or store them there with
+         UPDATE_EXPECT=1
+  examples  run the programs that show how the library is used
   page   open the pages that the program writes in a browser, and test them
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm

@@ -35,7 +35,7 @@ pub fn read_fabric(files: &[PathBuf]) -> Result<Fabric, Problems> {
     pauseless_check::read::read(files)
 }
 
-/// A fabric of a usual shape, such as `ring:switches=4` or `fat-tree:k=8`, as `check --generate`
+/// A fabric of a usual shape, such as `ring:switches=5,hosts_per_switch=1` or `fat-tree:k=8`, as `check --generate`
 /// takes it.
 ///
 /// # Errors
