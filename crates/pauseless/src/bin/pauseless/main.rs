@@ -1,4 +1,4 @@
-//! The command line: arguments, messages and exit codes. What it does is in the crates below.
+//! The command line: arguments, messages and exit codes. What it does is in the library.
 //!
 //! Exit status: 0 done, 1 a finding (of `run`: one that was denied), 2 bad usage or input, 130 interrupted.
 
