@@ -125,8 +125,7 @@ impl Host {
 
     /// Starts to receive a flow: its source gets feedback about its packets.
     pub fn listen(&mut self, listener: Listener) {
-        let place = self.listener(listener.flow);
-        let place = place.expect_err("a flow is listened to once");
+        let place = self.listener(listener.flow).expect_err("a flow is listened to once");
         self.listeners.insert(place, Listening::new(listener));
     }
 
@@ -271,8 +270,7 @@ impl Host {
 
     /// When [`Host::handle_timeout`] wants to be called; [`Time::MAX`] for never.
     pub fn poll_timeout(&self) -> Time {
-        let points = self.timers.peek();
-        let points = points.map_or(Time::MAX, |Reverse((due, _))| *due);
+        let points = self.timers.peek().map_or(Time::MAX, |Reverse((due, _))| *due);
         let timers = self.port.poll_timeout().min(points);
         // A gate that opens in mid-frame is seen when the frame has left.
         if self.busy { timers } else { self.wake.min(timers) }

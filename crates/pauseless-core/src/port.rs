@@ -369,8 +369,7 @@ impl Port {
     /// Sets the timer to the earliest timeout of the classes without a waiting message.
     fn rearm(&mut self) {
         let talking = self.talking;
-        let silent = self.lanes.iter().enumerate();
-        let silent = silent.filter(|(class, _)| talking & (1 << class) == 0);
+        let silent = self.lanes.iter().enumerate().filter(|(class, _)| talking & (1 << class) == 0);
         let due = silent.filter_map(|(_, lane)| lane.down.poll_timeout());
         self.timer = due.min().unwrap_or(Time::MAX);
     }

@@ -208,9 +208,8 @@ impl Rotation {
             (bits != 0).then(|| PortId((index * 64) as u16 + bits.trailing_zeros() as u16))
         };
         if word < words.len() {
-            let rest = first_at(word, u64::MAX << bit);
-            let rest =
-                rest.or_else(|| (word + 1..words.len()).find_map(|at| first_at(at, u64::MAX)));
+            let rest = first_at(word, u64::MAX << bit)
+                .or_else(|| (word + 1..words.len()).find_map(|at| first_at(at, u64::MAX)));
             if rest.is_some() {
                 return rest;
             }

@@ -174,8 +174,7 @@ impl Bed {
     /// The reports of all nodes, in their order.
     pub fn reports(&mut self) -> Vec<NodeReport> {
         let now = self.now;
-        let nodes = self.nodes.iter_mut();
-        let reports = nodes.map(|node| match &mut node.machine {
+        let reports = self.nodes.iter_mut().map(|node| match &mut node.machine {
             Machine::Switch(switch) => switch.report(now),
             Machine::Host(host) => host.report(now),
         });
@@ -184,8 +183,7 @@ impl Bed {
 
     /// The messages of nodes for the user, each with the node's name.
     pub fn take_messages(&mut self) -> Vec<String> {
-        let nodes = self.nodes.iter_mut();
-        let messages = nodes.flat_map(|node| match &mut node.machine {
+        let messages = self.nodes.iter_mut().flat_map(|node| match &mut node.machine {
             Machine::Switch(switch) => switch.take_messages(),
             Machine::Host(host) => host.take_messages(),
         });
@@ -343,10 +341,7 @@ impl Bed {
 /// Whether the far end lets all classes of a port send at the rate of its line.
 fn is_free(now: Time, port: &Port) -> bool {
     let mut classes = (0..port.class_count()).map(|class| Class(class as u8));
-    classes.all(|class| {
-        let allowed = port.upstream(class).rate(now);
-        allowed.is_some_and(|rate| rate >= port.line())
-    })
+    classes.all(|class| port.upstream(class).rate(now).is_some_and(|rate| rate >= port.line()))
 }
 
 /// The network as the deadlock detector sees it. In lockstep no frame is between two nodes when it

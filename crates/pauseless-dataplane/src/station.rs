@@ -185,8 +185,7 @@ impl Station {
 
     /// `now` in nanoseconds on the clock that all nodes share.
     pub(crate) fn wall_ns(&self, now: Time) -> u64 {
-        let epoch = self.epoch_ns.unwrap_or(0);
-        epoch.wrapping_add(now.as_ps() / 1_000)
+        self.epoch_ns.unwrap_or(0).wrapping_add(now.as_ps() / 1_000)
     }
 
     pub(crate) fn departures(&mut self, port: PortId) -> Departures {

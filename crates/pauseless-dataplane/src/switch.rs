@@ -499,8 +499,7 @@ impl Body {
 
     /// The last storm of a queue.
     fn storm(&mut self, port: PortId, class: Class) -> Option<&mut Storm> {
-        let mut storms = self.storms.iter_mut().rev();
-        storms.find(|storm| (storm.port, storm.class) == (port, class))
+        self.storms.iter_mut().rev().find(|storm| (storm.port, storm.class) == (port, class))
     }
 
     fn on_sample(&mut self, now: Time) {

@@ -50,8 +50,7 @@ impl Boundary {
     /// The bounds for packets that take the path of `circle` and start with `ttl`.
     pub fn new(topology: &Topology, circle: &Circle, ttl: u16) -> Boundary {
         let n = circle.round.len();
-        let rates = circle.round.iter();
-        let rates = rates.map(|(node, port)| topology.port(*node, *port).rate);
+        let rates = circle.round.iter().map(|(node, port)| topology.port(*node, *port).rate);
         let rates = Vec::from_iter(rates);
         let slowest = rates.iter().copied().min().expect("a loop has links");
         let passes = passes(circle, ttl);

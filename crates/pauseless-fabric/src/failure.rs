@@ -76,8 +76,7 @@ impl Failures {
 
     /// The failures of each single switch, in the order of the switches.
     pub fn single_switches(topology: &Topology) -> impl Iterator<Item = Failures> + '_ {
-        let switches = topology.switches().iter();
-        switches.map(|switch| Failures::of_switch(topology, *switch))
+        topology.switches().iter().map(|switch| Failures::of_switch(topology, *switch))
     }
 
     /// The failure that a name stands for: a switch, `A1`; a link between switches, `A1-C2`, of
@@ -129,8 +128,7 @@ impl Failures {
     /// The hosts that lose their own link, in the order of the links.
     pub fn hosts_cut_off(&self, topology: &Topology) -> Vec<NodeId> {
         let links = self.links.iter().map(|link| topology.links()[link.0 as usize]);
-        let ends = links.flat_map(|link| [link.a, link.b]);
-        ends.filter(|end| topology.is_host(*end)).collect()
+        links.flat_map(|link| [link.a, link.b]).filter(|end| topology.is_host(*end)).collect()
     }
 
     /// The two ends of every link by name, and the number among parallel links, from 1.
@@ -195,8 +193,7 @@ fn port_of(topology: &Topology, name: &str) -> Result<String, FailureError> {
     let splits = name.match_indices('-').map(|(at, _)| (&name[..at], &name[at + 1..]));
     let is_node = |name: &str| topology.node_named(name).is_some();
     let splits: Vec<_> = splits.filter(|(node, _)| is_node(node)).collect();
-    let ports = splits.iter().map(|(node, peer)| format!("{node}:{peer}"));
-    let ports: Vec<String> = ports.collect();
+    let ports: Vec<String> = splits.iter().map(|(node, peer)| format!("{node}:{peer}")).collect();
     let exist = |port: &&String| topology.port_named(port).is_ok();
     let existing: Vec<&String> = ports.iter().filter(exist).collect();
     match existing[..] {

@@ -12,8 +12,7 @@ impl Topology {
     /// The name of a port, such as `S1:H1`, or `S1:S2#2` for the second of parallel links.
     pub fn port_name(&self, node: NodeId, port: PortId) -> String {
         let peer = self.port(node, port).peer;
-        let parallel = self.parallel_ports(node, peer);
-        let before = parallel.partition_point(|other| *other < port);
+        let before = self.parallel_ports(node, peer).partition_point(|other| *other < port);
         let (node, peer) = (&self.node(node).name, &self.node(peer).name);
         match before {
             0 => format!("{node}:{peer}"),
@@ -53,8 +52,7 @@ impl Topology {
 
     /// The names of the nodes that share a link with `node`, in the order of its ports.
     pub(crate) fn neighbour_names(&self, node: NodeId) -> Vec<String> {
-        let names = self.neighbours(node).into_iter();
-        names.map(|id| self.node(id).name.clone()).collect()
+        self.neighbours(node).into_iter().map(|id| self.node(id).name.clone()).collect()
     }
 
     /// The first node and its ports towards the second, at least one.

@@ -145,8 +145,7 @@ mod tests {
         let path = |routes: &Routes, from: &str, to: &str| {
             let header = Header { source: id(from), group: routes.groups.of_host(id(to)), hash: 0 };
             let path = trace(&ring, &routes.table, header).unwrap();
-            let names = path.iter().map(|(node, _)| ring.node(*node).name.clone());
-            Vec::from_iter(names).join(" ")
+            Vec::from_iter(path.iter().map(|(node, _)| ring.node(*node).name.clone())).join(" ")
         };
         // S5 does not know of the failure, but it takes the other way to S3 anyhow.
         assert_eq!(path(&healthy, "H1", "H3"), "H1 S1 S2 S3");

@@ -165,8 +165,7 @@ impl Topology {
         for link in failed {
             alive[link.0 as usize] = false;
         }
-        let links = self.links.iter().zip(alive);
-        let links = links.filter(|(_, alive)| *alive).map(|(link, _)| *link);
+        let links = self.links.iter().zip(alive).filter(|(_, alive)| *alive).map(|(link, _)| *link);
         Topology::assemble(self.nodes.clone(), links.collect())
     }
 

@@ -205,8 +205,7 @@ mod tests {
         let ring = Ring { switches: 4, hosts_per_switch: 1 }.build(LINKS).unwrap();
         let id = |name: &str| ring.node_named(name).unwrap();
         let steps = |names: &str| {
-            let nodes = names.split_whitespace().map(|name| Step::from(id(name)));
-            nodes.collect::<Vec<_>>()
+            names.split_whitespace().map(|name| Step::from(id(name))).collect::<Vec<_>>()
         };
         let around = |lead: &str, round: &str| {
             let mut builder = RouteBuilder::new(&ring, Multipath::Ecmp);

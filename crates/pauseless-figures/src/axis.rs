@@ -304,8 +304,7 @@ fn step(length: f64, count: usize) -> f64 {
     let least = length / count.max(1) as f64;
     let power = 10f64.powf(least.log10().floor());
     let steps = [1.0, 2.0, 5.0].map(|step| step * power);
-    let found = steps.into_iter().find(|step| *step >= least * (1.0 - 1e-9));
-    found.unwrap_or(10.0 * power)
+    steps.into_iter().find(|step| *step >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
 #[cfg(test)]

@@ -36,8 +36,7 @@ pub(super) fn looks(figure: &Figure) -> Vec<Look> {
             "paper" if series.source == Source::Paper => names.first().copied().unwrap_or(label),
             name => name,
         };
-        let known = names.iter().position(|it| *it == name);
-        let place = known.unwrap_or_else(|| {
+        let place = names.iter().position(|it| *it == name).unwrap_or_else(|| {
             names.push(name);
             names.len() - 1
         });

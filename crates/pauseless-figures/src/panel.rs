@@ -17,8 +17,7 @@ pub(super) fn draw(svg: &mut Svg, plot: &Plot<'_>, looks: &[Look]) {
     levels(svg, plot);
     marks(svg, plot);
     bars(svg, plot, looks);
-    let curves = plot.panel.series.iter();
-    let curves = curves.filter(|series| series.mark != Drawn::Bars);
+    let curves = plot.panel.series.iter().filter(|series| series.mark != Drawn::Bars);
     let curves = curves.filter_map(|series| {
         let look = looks.iter().find(|look| look.is_of(series))?;
         Some((series, look))
@@ -194,8 +193,7 @@ fn curve(svg: &mut Svg, plot: &Plot<'_>, look: &Look, series: &Series) {
         } else {
             without_level_runs(&with_ends(run, plot.points_max))
         };
-        let points = points.iter().filter_map(|(x, y)| plot.point(*x, *y));
-        let points: Vec<Point> = points.collect();
+        let points: Vec<Point> = points.iter().filter_map(|(x, y)| plot.point(*x, *y)).collect();
         if with_symbols || points.len() == 1 {
             symbols.extend(points.iter().map(|point| look.symbol(*point)));
         }

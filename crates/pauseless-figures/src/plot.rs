@@ -236,8 +236,7 @@ impl<'a> Plot<'a> {
         let mut bars = Vec::new();
         for (at, _) in self.x.labels() {
             let in_group = series.iter().flat_map(|series| {
-                let points = series.points.iter().enumerate();
-                let here = points.filter(move |(_, point)| point.0 == at);
+                let here = series.points.iter().enumerate().filter(move |(_, point)| point.0 == at);
                 here.map(move |(n, point)| {
                     let ends = series.spread.ends().get(n).copied();
                     (*series, point.1, ends)
@@ -275,10 +274,8 @@ impl<'a> Plot<'a> {
     fn bar_width(&self) -> f64 {
         let series = self.panel.series.iter();
         let series: Vec<&Series> = series.filter(|it| it.mark == Drawn::Bars).collect();
-        let at_one = |at: f64| {
-            let points = series.iter().flat_map(|it| &it.points);
-            points.filter(|point| point.0 == at).count()
-        };
+        let at_one =
+            |at: f64| series.iter().flat_map(|it| &it.points).filter(|point| point.0 == at).count();
         let most = self.x.labels().map(|(at, _)| at_one(at)).max();
         let slot = self.width / (self.x.high - self.x.low);
         (slot * 0.84 / most.unwrap_or(1).max(1) as f64).min(BAR_MAX)

@@ -28,8 +28,7 @@ pub(super) fn band(svg: &mut Svg, plot: &Plot<'_>, look: &Look, series: &Series)
 /// Draws the bars with ends through the points of a curve.
 pub(super) fn whiskers(svg: &mut Svg, plot: &Plot<'_>, look: &Look, series: &Series) {
     if let Spread::Whiskers(ends) = &series.spread {
-        let sides = sides(plot, series, ends).flatten();
-        let paths = sides.map(|[low, high]| whisker(low, high));
+        let paths = sides(plot, series, ends).flatten().map(|[low, high]| whisker(low, high));
         svg.path(&String::from_iter(paths), &look.whisker());
     }
 }

@@ -19,8 +19,7 @@ pub(super) fn wrap(text: &str, breaks: &[char], room: f64, size: f64) -> Vec<Str
             _ => lines.push(part.to_string()),
         }
     }
-    let lines = lines.iter().map(|line| line.trim().to_string());
-    lines.filter(|line| !line.is_empty()).collect()
+    lines.iter().map(|line| line.trim().to_string()).filter(|line| !line.is_empty()).collect()
 }
 
 /// `text` in at most so many letters: what tells names apart stands at either end, and at the last

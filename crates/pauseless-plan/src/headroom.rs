@@ -122,10 +122,7 @@ impl Headroom {
             term("frame begun", "it is not interrupted", both(begun)),
             term("wire back", "r t_wire", both(back)),
         ];
-        let sum = |of: fn(&Term) -> Bytes| {
-            let values = terms.iter().map(of);
-            values.sum::<Bytes>()
-        };
+        let sum = |of: fn(&Term) -> Bytes| terms.iter().map(of).sum::<Bytes>();
         let (equation, bound) = (sum(|term| term.equation), sum(|term| term.bound));
         assert_eq!(bound, latency.pfc_headroom(), "the terms of the bound");
         Headroom { terms, equation, bound }

@@ -294,8 +294,7 @@ impl TtlPlan {
         let count: u64 = ports.iter().map(|port| port.count as u64).sum();
         let partition = request.mtu * count;
         let sum = |of: &dyn Fn(&PortPlan) -> Bytes| {
-            let values = ports.iter().map(|port| of(port) * port.count as u64);
-            values.sum::<Bytes>()
+            ports.iter().map(|port| of(port) * port.count as u64).sum::<Bytes>()
         };
         let headroom = sum(&|port| {
             let latency = Latency { classes: classes as u8, ..port.latency };

@@ -111,8 +111,7 @@ fn flows_through(run: &Run, queue: &EgressQueue) -> String {
     let deadlock = run.outcome.deadlock.as_ref();
     let flows = deadlock.map_or(&[][..], |deadlock| deadlock.flows.as_slice());
     let passes = |id: &&FlowId| path(run, **id).contains(&(queue.node, queue.port));
-    let names = flows.iter();
-    let names: Vec<&str> = names.filter(passes).map(|id| run.flow_name(*id)).collect();
+    let names: Vec<&str> = flows.iter().filter(passes).map(|id| run.flow_name(*id)).collect();
     quantity::some(names.into_iter(), NAMES_MAX)
 }
 

@@ -121,8 +121,7 @@ pub fn table<R: AsRef<[String]>>(
 
 /// The late goodput of each flow, or of the slowest and the fastest of many.
 pub fn goodputs(run: &Run) -> String {
-    let rates = run.outcome.flows.iter();
-    let rates: Vec<f64> = rates.map(|flow| flow.goodput_late_bps).collect();
+    let rates: Vec<f64> = run.outcome.flows.iter().map(|flow| flow.goodput_late_bps).collect();
     if rates.len() <= FLOWS_MAX {
         return Vec::from_iter(rates.iter().map(|rate| quantity::rate(*rate))).join(" / ");
     }

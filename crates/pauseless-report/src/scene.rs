@@ -34,8 +34,7 @@ pub fn record_replay(scenario: &mut Scenario) {
 
 /// The document for `runs` with their panels.
 pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
-    let panels = runs.iter().flat_map(|(_, panels)| panels);
-    let panels = panels.flat_map(|panel| &panel.figure.panels);
+    let panels = runs.iter().flat_map(|(_, panels)| panels).flat_map(|panel| &panel.figure.panels);
     let curves: usize = panels.map(|panel| panel.series.len()).sum();
     let points_max = (POINTS_MAX / curves.max(1)).clamp(300, 3_000);
     let replays = runs.iter().filter_map(|(run, _)| cells(run));

@@ -20,8 +20,7 @@ pub fn mood_of(finding: Finding) -> Mood {
 
 /// The mood of a whole run: that of its worst finding.
 pub fn mood_of_run(run: &Run) -> Mood {
-    let worst = verdict::findings(&run.outcome).first().copied();
-    worst.map_or(Mood::Good, mood_of)
+    verdict::findings(&run.outcome).first().copied().map_or(Mood::Good, mood_of)
 }
 
 /// The whole report of one run.

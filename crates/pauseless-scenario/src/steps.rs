@@ -103,8 +103,7 @@ impl Steps {
         let latency = &derivation.latency;
         let messages = Control::SIZE * u64::from(latency.classes);
         self.bytes("crossing", "the frame that crosses XOFF: one MTU", latency.mtu, RULE);
-        let formula = format!("{} for each class", Control::SIZE);
-        self.bytes("messages", &formula, messages, RULE);
+        self.bytes("messages", &format!("{} for each class", Control::SIZE), messages, RULE);
         let headroom = latency.pfc_headroom();
         self.bytes("headroom", "C tau + crossing + messages", headroom, RULE);
         let bound = derivation.buffer.saturating_sub(headroom);

@@ -213,8 +213,7 @@ impl IngressTable {
 
     /// How the memory of a switch is divided.
     pub fn memory(&self, node: NodeId) -> &MemoryConfig {
-        let memory = self.memories.get(node.index());
-        memory.unwrap_or(&MemoryConfig::Private)
+        self.memories.get(node.index()).unwrap_or(&MemoryConfig::Private)
     }
 
     /// Whether any switch shares its memory between ports.

@@ -150,8 +150,7 @@ impl QueueWatch {
 
     /// The number of all instants; there is always a first one.
     fn count(&self) -> u64 {
-        let since = self.last.saturating_since(self.first);
-        since.as_ps().div_ceil(self.interval.as_ps()) + 1
+        self.last.saturating_since(self.first).as_ps().div_ceil(self.interval.as_ps()) + 1
     }
 }
 

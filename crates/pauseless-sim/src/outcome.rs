@@ -175,10 +175,8 @@ pub struct Lost {
 impl Losses {
     /// The packets that switches and hosts lost, for whatever cause, without those lost on wires.
     pub fn total(&self) -> Lost {
-        let causes = [self.overrun, self.watchdog, self.drain];
-        causes.into_iter().fold(Lost::default(), |sum, cause| Lost {
-            packets: sum.packets + cause.packets,
-            bytes: sum.bytes + cause.bytes,
+        [self.overrun, self.watchdog, self.drain].into_iter().fold(Lost::default(), |sum, cause| {
+            Lost { packets: sum.packets + cause.packets, bytes: sum.bytes + cause.bytes }
         })
     }
 }

@@ -233,8 +233,7 @@ impl<'c> Parallel<'c> {
         match &mut self.inner {
             Inner::One(simulator) => simulator.queue_lengths(now),
             Inner::Many(parts) => {
-                let cells = parts.cells.iter();
-                let lengths = cells.flat_map(|cell| lock(cell).queue_lengths(now));
+                let lengths = parts.cells.iter().flat_map(|cell| lock(cell).queue_lengths(now));
                 let mut lengths = Vec::from_iter(lengths);
                 lengths.sort_unstable_by_key(|queue| (queue.node, queue.port));
                 lengths
@@ -270,10 +269,7 @@ impl<'c> Parallel<'c> {
     pub fn heap_bytes(&self) -> usize {
         match &self.inner {
             Inner::One(simulator) => simulator.heap_bytes(),
-            Inner::Many(parts) => {
-                let cells = parts.cells.iter();
-                cells.map(|cell| lock(cell).heap_bytes()).sum()
-            }
+            Inner::Many(parts) => parts.cells.iter().map(|cell| lock(cell).heap_bytes()).sum(),
         }
     }
 
@@ -298,8 +294,7 @@ impl<'c> Parts<'c> {
         let count = partition.count;
         let mut parts = whole::split(&mut whole, &partition);
         let first = parts.iter().map(|part| part.queue.peek());
-        let first = first.map(|event| AtomicU64::new(time_of(event).as_ps()));
-        let nexts = first.collect();
+        let nexts = first.map(|event| AtomicU64::new(time_of(event).as_ps())).collect();
         Parts {
             mail: (0..count).map(|_| Mutex::default()).collect(),
             nexts,

@@ -216,8 +216,7 @@ impl Progress {
     /// The fair rates of the flows that were active at a tick, in the order of its row.
     fn fair_rates(&self, config: &Config, tick: usize) -> Vec<f64> {
         let time = Time::ZERO + self.tick * (tick as u64 + 1);
-        let row = self.rows[tick].iter();
-        let flows = Vec::from_iter(row.map(|(flow, _)| *flow as usize));
+        let flows = Vec::from_iter(self.rows[tick].iter().map(|(flow, _)| *flow as usize));
         let is_sending = |flow: &usize| config.flows[*flow].stop >= time;
         let open = Vec::from_iter(flows.iter().copied().filter(is_sending));
         let mut rates = fair_rates(config, &open).into_iter();

@@ -65,7 +65,6 @@ impl Receivers {
 
     /// The bytes that were not taken yet.
     pub(crate) fn waiting(&self) -> Bytes {
-        let packets = self.receivers.iter().flat_map(|(_, waiting)| waiting);
-        packets.map(|packet| packet.size()).sum()
+        self.receivers.iter().flat_map(|(_, waiting)| waiting).map(|packet| packet.size()).sum()
     }
 }

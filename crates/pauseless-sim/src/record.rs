@@ -260,7 +260,6 @@ pub(crate) fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {
 fn feedback_share_max(fabric: &Fabric, now: Time) -> f64 {
     let span = now - Time::ZERO;
     let ends = fabric.ends.iter().zip(&fabric.traffic);
-    let shares =
-        ends.map(|(end, traffic)| rate_bps(traffic.control_sent, span) / end.line.as_bps() as f64);
-    shares.fold(0.0, f64::max)
+    ends.map(|(end, traffic)| rate_bps(traffic.control_sent, span) / end.line.as_bps() as f64)
+        .fold(0.0, f64::max)
 }

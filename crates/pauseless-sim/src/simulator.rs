@@ -608,8 +608,7 @@ impl<'c> Simulator<'c> {
 
 /// A queue for the events of this many ports.
 pub(crate) fn event_queue(fabric: &Fabric, port_count: usize) -> EventQueue {
-    let ends = fabric.ends.iter();
-    let longest = ends.map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
+    let longest = fabric.ends.iter().map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
     EventQueue::new(longest.max().unwrap_or(Span::us(1)), 2 * port_count)
 }
 

@@ -171,8 +171,7 @@ impl Watch {
         };
         let span = self.window() * u64::from(self.steady.windows);
         let first = now.as_ps().saturating_sub(span.as_ps());
-        let steps = seen.config.receivers.iter();
-        let mut steps = steps.flat_map(|receiver| &receiver.steps);
+        let mut steps = seen.config.receivers.iter().flat_map(|receiver| &receiver.steps);
         let is_watched_longer = match &seen.config.mitigation.watchdog {
             Watchdog::Off => false,
             Watchdog::On(dog) => dog.detection + dog.restoration + dog.poll * 2 > span,

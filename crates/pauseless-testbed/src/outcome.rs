@@ -283,8 +283,7 @@ impl<'a> View<'a> {
     }
 
     fn held(self) -> Bytes {
-        let held = self.queues_of_switches().map(|(_, class)| class.held);
-        held.sum::<Bytes>()
+        self.queues_of_switches().map(|(_, class)| class.held).sum::<Bytes>()
     }
 
     /// When the last data frame reached a host, or a port of a switch as far as samples show it.

@@ -112,8 +112,7 @@ fn panels(measured: &Measured) -> Vec<Panel> {
     let runs = [(&measured.run, Source::Measured), (&measured.simulated, Source::Companion)];
     let mut panels = Vec::new();
     let rates = runs.iter().flat_map(|(run, source)| {
-        let flows = run.outcome.series.flows.iter().take(PALETTE.len());
-        flows.map(|flow| {
+        run.outcome.series.flows.iter().take(PALETTE.len()).map(|flow| {
             let values = flow.goodput_bps.iter().map(|rate| mbps(*rate));
             curve(run, run.flow_name(flow.flow), values).from_source(*source)
         })
@@ -126,8 +125,7 @@ fn panels(measured: &Measured) -> Vec<Panel> {
         let name = measured.run.port_name(port.node, port.port);
         let queues = runs.iter().flat_map(|(run, source)| {
             let all = run.outcome.series.ports.iter();
-            let same = all.filter(|it| (it.node, it.port) == (port.node, port.port));
-            same.map(|it| {
+            all.filter(|it| (it.node, it.port) == (port.node, port.port)).map(|it| {
                 let values = it.queue.iter().map(|queue| kb(*queue));
                 curve(run, &name, values).from_source(*source)
             })

@@ -30,8 +30,7 @@ pub fn htsim(text: &str) -> Option<Htsim> {
 /// Whether a text is a `config.txt` of the ns-3 simulators that descend from HPCC's: at least three
 /// of their keys, and no TOML header.
 pub fn is_hpcc(text: &str) -> bool {
-    let words = Words::new(text).take(2_000).map(|word| word.text);
-    let keys = words.filter(|word| is_hpcc_key(word));
+    let keys = Words::new(text).take(2_000).map(|word| word.text).filter(|word| is_hpcc_key(word));
     keys.take(3).count() == 3 && !text.lines().any(|line| line.trim_start().starts_with('['))
 }
 
@@ -66,8 +65,7 @@ fn is_paths(text: Text<'_>) -> bool {
 
 /// Whether a text describes a tree.
 fn is_topo(text: Text<'_>) -> bool {
-    let heads = text.rows().take(20);
-    let mut heads = heads.map(|words| words[0].text.to_ascii_lowercase());
+    let mut heads = text.rows().take(20).map(|words| words[0].text.to_ascii_lowercase());
     heads.any(|head| head == "tiers" || head == "podsize")
 }
 

@@ -94,8 +94,7 @@ impl<'f> Cast<'f> {
             Some(self.arrow(both(step.from, step.to)?, step, (number + 1) % hops.len()))
         });
         let routes = self.flows.iter().map(|flow| {
-            let steps = steps(topology, flow).into_iter();
-            steps.filter_map(|step| both(step.from, step.to)).collect()
+            steps(topology, flow).into_iter().filter_map(|step| both(step.from, step.to)).collect()
         });
         Network {
             nodes: nodes.collect(),

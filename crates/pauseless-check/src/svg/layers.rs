@@ -7,10 +7,8 @@ use pauseless_fabric::topology::Topology;
 
 /// The layer of each node, from 1 for switches; `None` if the fabric is not made of layers.
 pub(super) fn heights(topology: &Topology) -> Option<Vec<usize>> {
-    let known = topology.nodes().iter().map(|node| usize::from(node.layer));
-    let known = Vec::from_iter(known);
-    let switches = topology.switches();
-    let is_known = switches.windows(2).any(|pair| {
+    let known = Vec::from_iter(topology.nodes().iter().map(|node| usize::from(node.layer)));
+    let is_known = topology.switches().windows(2).any(|pair| {
         let [a, b] = [pair[0], pair[1]];
         known[a.index()] != known[b.index()]
     });

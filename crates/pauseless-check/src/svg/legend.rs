@@ -85,8 +85,7 @@ impl Legend<'_> {
     fn flow(&mut self, flow: &ClosingFlow) {
         let nodes = self.nodes(flow);
         let names = Vec::from_iter(nodes.into_iter().map(|node| self.cast.name(node)));
-        let hops = flow.hops.iter().map(|hop| (hop + 1).to_string());
-        let hops = Vec::from_iter(hops).join(", ");
+        let hops = Vec::from_iter(flow.hops.iter().map(|hop| (hop + 1).to_string())).join(", ");
         let word = if flow.hops.len() == 1 { "hop" } else { "hops" };
         let x = EDGE + 46.0;
         let room = self.width - x - EDGE;
@@ -109,8 +108,7 @@ impl Legend<'_> {
         let target = self.cast.fabric.routes.groups.target(flow.group);
         let steps = steps(self.cast.topology(), flow);
         let is_reached = steps.last().is_some_and(|step| step.to == target);
-        let first = steps.iter().take(1).map(|step| step.from);
-        let mut nodes = Vec::from_iter(first);
+        let mut nodes = Vec::from_iter(steps.iter().take(1).map(|step| step.from));
         for step in &steps {
             let is_known = nodes.contains(&step.to);
             nodes.push(step.to);

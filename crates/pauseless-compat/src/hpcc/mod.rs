@@ -180,13 +180,11 @@ impl Reader<'_> {
         let path = if name.exists() {
             if beside != name && beside.exists() {
                 let (taken, left) = (name.display(), beside.display());
-                let note = format!("{key}: took {taken} of the current folder, not {left}");
-                self.notes.push(note);
+                self.notes.push(format!("{key}: took {taken} of the current folder, not {left}"));
             }
             name.to_path_buf()
         } else if beside.exists() {
-            let note = format!("{key}: took {}, beside the configuration", beside.display());
-            self.notes.push(note);
+            self.notes.push(format!("{key}: took {}, beside the configuration", beside.display()));
             beside
         } else {
             let problem = entry.problem(format!("there is no file {}", name.display()));

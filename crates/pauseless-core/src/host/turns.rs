@@ -37,8 +37,7 @@ impl Turns {
 
     pub(super) fn start(&mut self, sender: Sender) {
         self.stop = self.stop.min(sender.stop);
-        let place = self.place(sender.flow);
-        let place = place.expect_err("a flow starts once");
+        let place = self.place(sender.flow).expect_err("a flow starts once");
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() as u32 - 1
@@ -76,8 +75,7 @@ impl Turns {
         let at = self.at(step);
         self.cursor = at + 1;
         let slot = self.ring[at];
-        let sending = self.slots[slot as usize].as_deref();
-        let sending = sending.expect("a slot in the ring has a flow");
+        let sending = self.slots[slot as usize].as_deref().expect("a slot in the ring has a flow");
         if sending.is_complete() {
             self.remove_at(at);
         }
@@ -122,8 +120,7 @@ impl Turns {
         let mut before = 0;
         let mut index = 0;
         ring.retain(|slot| {
-            let sending = slots[*slot as usize].as_deref();
-            let sending = sending.expect("a slot in the ring has a flow");
+            let sending = slots[*slot as usize].as_deref().expect("a slot in the ring has a flow");
             let is_early = now < sending.stop();
             // A flow that has sent everything waits for the last acknowledgement.
             let stays = is_early || sending.has_sent_all();

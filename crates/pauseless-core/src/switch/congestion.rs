@@ -35,8 +35,7 @@ impl<P: Copy> Switch<P> {
             return Bytes::ZERO;
         }
         let first = self.queue(egress, Class(0));
-        let points = self.points[first..first + self.class_count].iter();
-        points.map(|watched| watched.bytes).sum()
+        self.points[first..first + self.class_count].iter().map(|watched| watched.bytes).sum()
     }
 
     /// Accounts for a packet that has joined the queue of (`egress`, `class`), and says whether it

@@ -164,8 +164,7 @@ impl<P: Copy> Switch<P> {
 
     /// The frame bytes that wait in the switch; a frame that is being sent counts as on its wire.
     pub fn inside(&self) -> Bytes {
-        let fifos = self.all_fifos().chain(&self.notices);
-        let all = fifos.flat_map(|fifo| self.pool.iter(fifo));
+        let all = self.all_fifos().chain(&self.notices).flat_map(|fifo| self.pool.iter(fifo));
         all.map(|waiting| waiting.header.size()).sum()
     }
 

@@ -121,8 +121,7 @@ impl Watchdogs {
     #[cold]
     pub(super) fn due(&self, port: PortId) -> Time {
         let states = &self.states[port.index() * self.class_count..][..self.class_count];
-        let due = states.iter().map(|state| self.due_in(*state));
-        due.min().unwrap_or(Time::MAX)
+        states.iter().map(|state| self.due_in(*state)).min().unwrap_or(Time::MAX)
     }
 
     fn due_in(&self, state: State) -> Time {

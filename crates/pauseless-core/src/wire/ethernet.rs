@@ -35,8 +35,7 @@ pub fn destination(frame: &[u8]) -> Option<MacAddress> {
 /// The address that a frame comes from.
 #[inline]
 pub fn source(frame: &[u8]) -> Option<MacAddress> {
-    let rest = frame.get(6..)?;
-    rest.first_chunk().map(|address| MacAddress(*address))
+    frame.get(6..)?.first_chunk().map(|address| MacAddress(*address))
 }
 
 /// A frame whose header is complete.

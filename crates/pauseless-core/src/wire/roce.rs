@@ -177,8 +177,7 @@ fn icrc(datagram: &[u8]) -> u32 {
     fields[10..12].fill(0xff);
     fields[IPV4_HEADER + 6..IPV4_HEADER + 8].fill(0xff);
     fields[IPV4_HEADER + UDP_HEADER + 4] = 0xff;
-    let crc = crc::Crc32::default().update(&masked);
-    crc.update(payload).finish()
+    crc::Crc32::default().update(&masked).update(payload).finish()
 }
 
 /// The headers of a packet of a flow.

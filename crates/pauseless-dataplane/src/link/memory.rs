@@ -53,8 +53,7 @@ impl Link for MemoryLink {
 
     fn flush(&mut self) -> io::Result<()> {
         let mut outgoing = self.outgoing.lock().expect("nothing panics while it holds the lock");
-        let room = self.depth.saturating_sub(outgoing.len());
-        let fits = room.min(self.waiting.len());
+        let fits = self.depth.saturating_sub(outgoing.len()).min(self.waiting.len());
         outgoing.extend(self.waiting.drain(..fits));
         Ok(())
     }

@@ -129,8 +129,7 @@ fn listed(folder: &Path) -> Result<Vec<std::path::PathBuf>, Problems> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Problems {
-    let message = format!("cannot be read: {error}");
-    Problems::of_file(&path.display().to_string(), message, "")
+    Problems::of_file(&path.display().to_string(), format!("cannot be read: {error}"), "")
 }
 
 fn file_name(path: &Path) -> String {

@@ -81,8 +81,7 @@ impl Filler<'_> {
     }
 
     fn time(&self, file: &FigureFile) -> Result<Vec<Panel>, String> {
-        let end = file.to.copied();
-        let end = end.map_or(f64::INFINITY, |span| span.as_secs_f64() * 1e3);
+        let end = file.to.copied().map_or(f64::INFINITY, |span| span.as_secs_f64() * 1e3);
         let panels = self.first_runs(file).map(|outcome| {
             let sample = &outcome.sample;
             let series = file.series.iter().map(|At { value: name, .. }| {

@@ -400,8 +400,7 @@ impl Experiment {
         for (name, place) in self.values() {
             let metric = self.metric(name).filter(|it| it.contains('{'));
             if let Some(Err(wrong)) = metric.map(|metric| self.reference(metric)) {
-                let message = format!("{name}: no run has such a number: {wrong}");
-                sink.push(place.problem(message));
+                sink.push(place.problem(format!("{name}: no run has such a number: {wrong}")));
             }
         }
         for case in self.cases.iter() {

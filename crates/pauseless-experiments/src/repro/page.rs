@@ -25,8 +25,7 @@ pub fn page(all: &[Reproduced]) -> String {
 pub fn figures(all: &[Reproduced]) -> Vec<(String, String)> {
     let of = |done: &Reproduced| -> Vec<(String, String)> {
         let figures = done.measured.figures.iter();
-        let figures = figures.map(|it| (figure_path(done, &it.name), draw::svg(it)));
-        figures.collect()
+        figures.map(|it| (figure_path(done, &it.name), draw::svg(it))).collect()
     };
     all.iter().flat_map(of).collect()
 }

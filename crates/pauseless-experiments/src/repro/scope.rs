@@ -258,8 +258,7 @@ impl<'a> Scope<'a> {
         // Not where these were written, which changes with every line above them.
         let shown = |keys: &dyn Written| {
             let entries = keys.entries().into_iter();
-            let lines = entries.filter_map(|entry| Some((entry.key.clone(), entry.line()?)));
-            Vec::from_iter(lines)
+            Vec::from_iter(entries.filter_map(|entry| Some((entry.key.clone(), entry.line()?))))
         };
         let measures = Vec::from_iter(it.measures.iter().map(|it| shown(it)));
         let groups = Vec::from_iter(it.groups.iter().map(|it| shown(it)));

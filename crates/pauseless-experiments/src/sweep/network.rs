@@ -66,8 +66,7 @@ impl Campaign {
             None => false,
         };
         let axes = self.axes.iter().enumerate().filter(|(_, axis)| {
-            let mut set = axis.points.iter().flat_map(|point| &point.set);
-            set.any(|(path, _)| decides(path))
+            axis.points.iter().flat_map(|point| &point.set).any(|(path, _)| decides(path))
         });
         axes.map(|(number, _)| number).collect()
     }
@@ -76,8 +75,7 @@ impl Campaign {
     /// it is always one of their own.
     fn follows_seed(&self) -> bool {
         let routing = self.base.get("routing");
-        let axes = self.axes.iter();
-        let mut set = axes.flat_map(|axis| &axis.points).flat_map(|it| &it.set);
+        let mut set = self.axes.iter().flat_map(|axis| &axis.points).flat_map(|it| &it.set);
         let is_seeded = |ties: Option<&Value>| ties.is_some_and(|it| it.as_str() == Some(SEEDED));
         let is_drawn = is_seeded(routing.and_then(|it| it.get("tie_break")))
             || set.any(|(path, value)| match path.as_str() {

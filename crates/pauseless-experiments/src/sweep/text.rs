@@ -65,8 +65,7 @@ impl Texts {
     /// The scenario with these values, one of each axis. What cannot be set is an unknown key in it,
     /// and so an error of its run.
     pub(super) fn scenario(&self, campaign: &Campaign, points: &[usize]) -> ScenarioText {
-        let varied = self.varied.iter().map(|it| it.texts(campaign, points));
-        let varied = Vec::from_iter(varied);
+        let varied = Vec::from_iter(self.varied.iter().map(|it| it.texts(campaign, points)));
         let mut all = Vec::from_iter(varied.iter().flat_map(|it| it.iter()).chain(&self.fixed));
         // Plain values come before all sections, or they would be part of one.
         all.sort_unstable_by_key(|(key, text)| (text.starts_with('['), key));

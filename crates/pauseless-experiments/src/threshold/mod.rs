@@ -202,8 +202,7 @@ impl Question {
 
     /// Why it would change nothing to vary this key, if something else decides.
     fn overridden(&self) -> Option<String> {
-        let key = self.knob.key();
-        match key.trim().trim_matches(['"', '\'']) {
+        match self.knob.key().trim().trim_matches(['"', '\'']) {
             "seed" => Some(
                 "seed cannot be varied: every value is tried with seeds 1 to N of --seeds N"
                     .to_string(),

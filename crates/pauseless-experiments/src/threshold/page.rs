@@ -60,6 +60,5 @@ fn figure(answer: &Answer) -> Figure {
     if let Verdict::Sharp(threshold) = answer.verdict() {
         panel.marks = vec![Mark::quiet(threshold.median.exact(), place(threshold.median.base))];
     }
-    let caption = "the share of seeds with the property against the value";
-    Figure::new("threshold", caption, vec![panel])
+    Figure::new("threshold", "the share of seeds with the property against the value", vec![panel])
 }

@@ -190,8 +190,7 @@ impl Property {
             Property::Pause => outcome.pause_frames > 0,
             Property::PauseAt(name) => {
                 let port = run.topology().port_named(name).ok();
-                let mut ports = outcome.ports.iter();
-                ports.any(|it| Some((it.node, it.port)) == port && it.pauses > 0)
+                outcome.ports.iter().any(|it| Some((it.node, it.port)) == port && it.pauses > 0)
             }
             Property::Number(limit) => limit.is_in(run),
         }

@@ -31,8 +31,7 @@ impl Scale {
         let mut grid = range.to_vec();
         for _ in 0..depth {
             let pairs = grid.windows(2).map(|pair| [pair[0], pair[1]]);
-            let middles = pairs.filter_map(|pair| self.middle(pair, precision));
-            let middles = Vec::from_iter(middles);
+            let middles = Vec::from_iter(pairs.filter_map(|pair| self.middle(pair, precision)));
             grid.extend(middles);
             grid.sort_unstable();
         }

@@ -46,8 +46,7 @@ pub fn verdict(answer: &Answer, paint: Paint) -> String {
             }
         }
         Verdict::None { reason } => {
-            let line = format!("no threshold: {reason}");
-            text += &format!("{}\n", paint.paint(Mood::Bad, &line));
+            text += &format!("{}\n", paint.paint(Mood::Bad, &format!("no threshold: {reason}")));
         }
     }
     text

@@ -105,8 +105,7 @@ impl Answer {
             let flips = threshold.flips;
             reasons.push(format!("it {verb} in only {flips} of {seeds} seeds"));
         }
-        let changing = self.seeds.iter().filter(|course| course.changes > 1);
-        match changing.count() {
+        match self.seeds.iter().filter(|course| course.changes > 1).count() {
             0 => {}
             count => reasons
                 .push(format!("in {count} of {seeds} seeds it comes and goes between the ends")),

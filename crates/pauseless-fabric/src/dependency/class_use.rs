@@ -24,14 +24,12 @@ impl ClassUse {
     //= ttl 2.3 half
     //= ttl 2.3 quarter
     pub fn most(&self) -> u32 {
-        let counts = self.classes.iter().map(|classes| classes.count_ones());
-        counts.max().unwrap_or(0)
+        self.classes.iter().map(|classes| classes.count_ones()).max().unwrap_or(0)
     }
 
     /// The number of classes in use anywhere.
     pub fn total(&self) -> u32 {
-        let all = self.classes.iter().fold(0, |all, classes| all | classes);
-        all.count_ones()
+        self.classes.iter().fold(0, |all, classes| all | classes).count_ones()
     }
 }
 

@@ -13,8 +13,7 @@ pub(crate) fn is_cyclic(graph: &Graph) -> bool {
             waiting[next as usize] += 1;
         }
     }
-    let free = (0..count).filter(|vertex| waiting[*vertex as usize] == 0);
-    let mut free = Vec::from_iter(free);
+    let mut free = Vec::from_iter((0..count).filter(|vertex| waiting[*vertex as usize] == 0));
     let mut taken = 0;
     while let Some(vertex) = free.pop() {
         taken += 1;

@@ -163,8 +163,7 @@ impl Survey<'_> {
     fn crossing(&self, number: usize, vertices: &[u32]) -> Crossing {
         let topology = self.network.topology;
         let of = |set: &BTreeSet<(u32, Buffer)>, vertex: u32| {
-            let here = set.iter().filter(|(to, _)| *to == vertex);
-            Vec::from_iter(here.map(|(_, buffer)| *buffer))
+            Vec::from_iter(set.iter().filter(|(to, _)| *to == vertex).map(|(_, buffer)| *buffer))
         };
         let junctions = vertices.iter().map(|vertex| {
             let buffer = self.channels.buffer(*vertex);

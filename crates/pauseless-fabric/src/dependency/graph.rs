@@ -123,8 +123,7 @@ impl Graph {
     pub fn components(&self) -> Vec<Vec<Buffer>> {
         let components = component::strong(self).into_iter();
         let buffers = |vertices: Vec<u32>| {
-            let buffers = vertices.into_iter();
-            buffers.map(|vertex| self.channels.buffer(vertex)).collect()
+            vertices.into_iter().map(|vertex| self.channels.buffer(vertex)).collect()
         };
         components.map(buffers).collect()
     }
@@ -135,8 +134,7 @@ impl Graph {
         let channel = self.channels.leaving(port.peer, port.peer_port);
         let channel = channel.expect("the buffer faces a switch");
         let vertex = self.channels.vertex(channel, buffer.class);
-        let successors = self.successors(vertex).iter();
-        successors.map(|next| self.channels.buffer(*next)).collect()
+        self.successors(vertex).iter().map(|next| self.channels.buffer(*next)).collect()
     }
 
     /// The number of vertices; some stand for classes that are not used.

@@ -195,12 +195,10 @@ impl<'n> Streams<'n> {
                 let hosts = hosts.filter(|host| topology.is_host(*host));
                 let hosts = hosts.filter(|host| !self.left_out[host.index()]);
                 let lane = lanes[number];
-                let hosts = hosts.filter(|host| leads_there(*host, lane));
-                hosts.map(|host| (host, lane)).collect()
+                hosts.filter(|host| leads_there(*host, lane)).map(|host| (host, lane)).collect()
             }
             (Sources::Listed(start, end), _) => {
-                let demands = self.demands[start..end].iter();
-                let here = demands.filter(|demand| {
+                let here = self.demands[start..end].iter().filter(|demand| {
                     let at = topology.ports(demand.source).first();
                     at.is_some_and(|port| port.peer == switch)
                 });

@@ -81,8 +81,7 @@ impl Checker {
     ) -> Vec<Component> {
         let channels = self.channels().clone();
         let streams = Streams::new(network, &channels, left_out);
-        let components = component::strong(graph).into_iter().take(count_max);
-        let explained = components.map(|vertices| {
+        let explained = component::strong(graph).into_iter().take(count_max).map(|vertices| {
             let mut investigation = Investigation {
                 network,
                 channels: &channels,
@@ -228,8 +227,7 @@ impl Investigation<'_> {
         let arcs = covers.min_by_key(Vec::len).unwrap_or_default();
         let mut flows: Vec<ClosingFlow> = Vec::new();
         for arc in arcs {
-            let covered = (0..arc.count).map(|n| (arc.first + n) % count);
-            let covered = Vec::from_iter(covered);
+            let covered = Vec::from_iter((0..arc.count).map(|n| (arc.first + n) % count));
             if let Some(flow) = flows.iter_mut().find(|flow| self.makes(flow, &covered)) {
                 flow.hops.extend(covered);
                 continue;
@@ -300,8 +298,7 @@ impl Investigation<'_> {
             let port = topology.port(buffer.node, buffer.port);
             path.push((port.peer, port.peer_port));
         }
-        let end = self.channels.buffer(vertices[vertices.len() - 1]);
-        let mut at = end.node;
+        let mut at = self.channels.buffer(vertices[vertices.len() - 1]).node;
         let table = &self.network.routes.table;
         // A packet that travels in a circle never arrives.
         let length_max = vertices.len() + topology.switches().len();
@@ -329,8 +326,7 @@ impl Investigation<'_> {
     /// they enter and the vertex that they enter by.
     fn upstream(&self, stream: Stream, trace: &Trace, vertex: u32) -> Vec<(NodeId, (Lane, u32))> {
         let reached = trace.search(vertex, &mut BTreeSet::new());
-        let hosts = reached.into_iter();
-        hosts.flat_map(|(vertex, _)| self.entering(stream, trace, vertex)).collect()
+        reached.into_iter().flat_map(|(vertex, _)| self.entering(stream, trace, vertex)).collect()
     }
 
     /// The hosts whose packets of `stream` enter the fabric by going to `vertex`.
@@ -367,10 +363,8 @@ impl Trace {
     /// Whether the dependency from each hop of the cycle to the next is made.
     fn uses(&self, cycle: &[u32]) -> Vec<bool> {
         let next = |at: usize| cycle[(at + 1) % cycle.len()];
-        let is_used = |at: usize| {
-            let mut edges = self.edges_to(next(at)).iter();
-            edges.any(|(from, _)| *from == cycle[at])
-        };
+        let is_used =
+            |at: usize| self.edges_to(next(at)).iter().any(|(from, _)| *from == cycle[at]);
         (0..cycle.len()).map(is_used).collect()
     }
 

@@ -74,10 +74,8 @@ impl Shape for Mesh {
 fn grid_size(dimensions: [u32; 3], hosts_per_switch: u32, links: impl Fn(u32) -> u32) -> Size {
     let switches = product(dimensions);
     let hosts = switches.saturating_mul(hosts_per_switch.into());
-    let along = |n: u32| {
-        let rows = switches.checked_div(n.into()).unwrap_or(0);
-        rows.saturating_mul(links(n).into())
-    };
+    let along =
+        |n: u32| switches.checked_div(n.into()).unwrap_or(0).saturating_mul(links(n).into());
     // In a row of three or more the ones in the middle have two neighbours.
     let neighbours = dimensions.map(|n| u64::from(n.clamp(1, 3) - 1));
     let [x, y, z] = dimensions.map(along);

@@ -68,8 +68,7 @@ mod tests {
         let shape = HyperX { dimensions, hosts_per_switch, links_per_pair };
         let link = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
         let topology = shape.build(LinkSpecs::same(link)).unwrap();
-        let ports = topology.switches().iter();
-        let ports = ports.map(|switch| topology.ports(*switch).len() as u64);
+        let ports = topology.switches().iter().map(|switch| topology.ports(*switch).len() as u64);
         let measured = Size {
             hosts: topology.host_count() as u64,
             switches: topology.switches().len() as u64,
@@ -98,8 +97,7 @@ mod tests {
                 }
                 at += 1;
             }
-            let steps = steps.into_iter().map(|step| step.expect("all are connected"));
-            steps.max().unwrap()
+            steps.into_iter().map(|step| step.expect("all are connected")).max().unwrap()
         });
         furthest.max().unwrap()
     }

@@ -85,8 +85,7 @@ pub trait Shape: Any + Debug + Send + Sync {
         self.size().check()?;
         let mut wiring = Wiring::new(links);
         self.draw(&mut wiring);
-        let topology = wiring.build();
-        Ok(topology.expect("a generator makes only valid fabrics"))
+        Ok(wiring.build().expect("a generator makes only valid fabrics"))
     }
 }
 

@@ -110,14 +110,12 @@ impl Numbers {
 
     /// Refuses any of `fields`, each with its value, that is zero or too large.
     pub fn positive(self, fields: &[(&'static str, u32)]) -> Result<(), SizeError> {
-        let mut fields = fields.iter();
-        fields.try_for_each(|(field, given)| self.within(field, *given, 1..=FIELD_MAX))
+        fields.iter().try_for_each(|(field, given)| self.within(field, *given, 1..=FIELD_MAX))
     }
 }
 
 pub(super) fn product<const N: usize>(factors: [u32; N]) -> u64 {
-    let factors = factors.into_iter().map(u64::from);
-    factors.fold(1, u64::saturating_mul)
+    factors.into_iter().map(u64::from).fold(1, u64::saturating_mul)
 }
 
 pub(super) fn sum<const N: usize>(terms: [u64; N]) -> u64 {

@@ -272,8 +272,7 @@ fn reaches_all(view: &View<'_>, rule: &Rule) -> bool {
     let node_count = view.topology.nodes().len();
     let (mut legal, mut any) = (Search::new(node_count), Search::new(node_count));
     let count = |search: &Search| {
-        let reached = search.reached.iter();
-        reached.filter(|s| view.hosts(**s).next().is_some()).count()
+        search.reached.iter().filter(|s| view.hosts(**s).next().is_some()).count()
     };
     with_hosts.iter().all(|&target| {
         legal.run(view, rule, target);

@@ -157,10 +157,8 @@ impl Search {
             }
             let goes_down = self.distance(switch) != UNREACHED;
             let is_legal = |peer| order.is_up(switch, peer) != goes_down;
-            let trunks = view.trunks(switch).iter();
-            let legal = trunks.filter(|(_, peer)| is_legal(*peer));
-            let peers = legal.map(|(number, peer)| (self.distance(*peer), *number));
-            let peers = Vec::from_iter(peers);
+            let legal = view.trunks(switch).iter().filter(|(_, peer)| is_legal(*peer));
+            let peers = Vec::from_iter(legal.map(|(number, peer)| (self.distance(*peer), *number)));
             let closest = peers.iter().map(|(distance, _)| *distance).min();
             let Some(closest) = closest.filter(|closest| *closest != UNREACHED) else {
                 continue;
@@ -178,8 +176,7 @@ impl Search {
             let Some(next) = dimensions.next(switch, target) else {
                 continue;
             };
-            let mut trunks = view.trunks(switch).iter();
-            if let Some((number, _)) = trunks.find(|(_, peer)| *peer == next) {
+            if let Some((number, _)) = view.trunks(switch).iter().find(|(_, peer)| *peer == next) {
                 self.starts.push(self.ports.len() as u32);
                 self.ports.push(*number);
                 self.reached.push(switch);

@@ -25,8 +25,7 @@ impl Order {
         let heights = distances(view, &leaves(view));
         let switches = view.topology.switches();
         let height = |switch: &NodeId| heights[switch.index()];
-        let reached = switches.iter().filter(|s| height(s) != UNREACHED);
-        let top = reached.map(height).max().unwrap_or(0);
+        let top = switches.iter().filter(|s| height(s) != UNREACHED).map(height).max().unwrap_or(0);
         let roots = Vec::from_iter(switches.iter().copied().filter(|s| height(s) == top));
         match top {
             // All switches are at the same distance.

@@ -8,8 +8,7 @@ use crate::svg::{Point, Size};
 
 /// Puts everybody around the origin.
 pub(super) fn stand(layout: &mut Layout, network: &Network) {
-    let outside = network.switches().filter(|(_, role)| *role != Role::Cycle);
-    let outside = Vec::from_iter(outside);
+    let outside = Vec::from_iter(network.switches().filter(|(_, role)| *role != Role::Cycle));
     let ring = &network.ring;
     let count = ring.len() as f64;
     let spread = |width: f64, height: f64| {

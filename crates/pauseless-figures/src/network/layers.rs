@@ -14,8 +14,7 @@ pub(super) fn stand(layout: &mut Layout, network: &Network) {
     }
     let mut y = 0.0;
     for (number, row) in rows.values().rev().enumerate() {
-        let mut switches = row.iter();
-        let has_hosts = switches.any(|(switch, _)| !network.hosts_on(*switch).is_empty());
+        let has_hosts = row.iter().any(|(switch, _)| !network.hosts_on(*switch).is_empty());
         let is_last = number + 1 == rows.len();
         if has_hosts && !is_last {
             y += HOST_GAP;
@@ -34,10 +33,7 @@ fn in_order(network: &Network, row: &[(usize, Role)]) -> Vec<(usize, Role)> {
     if row.len() <= SHORT {
         return row.to_vec();
     }
-    let of = |wanted: Role| {
-        let these = row.iter().filter(move |(_, role)| *role == wanted);
-        these.copied()
-    };
+    let of = |wanted: Role| row.iter().filter(move |(_, role)| *role == wanted).copied();
     let mut ring = Vec::from_iter(of(Role::Cycle));
     ring.sort_by_key(|(switch, _)| network.ring.iter().position(|node| node == switch));
     let passed = Vec::from_iter(of(Role::Passed));

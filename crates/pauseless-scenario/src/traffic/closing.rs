@@ -26,8 +26,7 @@ pub(super) static CLOSING: Variant<AnyKind> = kind::<Closing>("closing");
 
 impl TrafficKind for Closing {
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
-        let pairs = closing(scene)?.into_iter().zip(1..);
-        let flows = pairs.map(|((source, target), number)| {
+        let flows = closing(scene)?.into_iter().zip(1..).map(|((source, target), number)| {
             let name = match self.prefix.get() {
                 Some(prefix) => format!("{prefix}{number}"),
                 None => scene.pair_name(source, target),

@@ -62,8 +62,7 @@ impl Gate {
             }
             std::hint::spin_loop();
         }
-        let sleepers = self.sleepers.lock();
-        let mut sleepers = sleepers.unwrap_or_else(PoisonError::into_inner);
+        let mut sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         *sleepers += 1;
         while !self.is_open(round) {
             let woken = self.wake.wait(sleepers);

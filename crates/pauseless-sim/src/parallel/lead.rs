@@ -112,8 +112,7 @@ impl<'c> Lead<'c> {
 
     /// All parts, after all frames between them were delivered.
     fn hold<'p>(&self, parts: &'p Parts<'c>) -> Whole<'p, 'c> {
-        let cells = parts.cells.iter().zip(&parts.mail);
-        let held = cells.map(|(cell, mail)| {
+        let held = parts.cells.iter().zip(&parts.mail).map(|(cell, mail)| {
             let mut cell = lock(cell);
             for message in lock(mail).drain(..) {
                 cell.accept(message);
@@ -199,8 +198,7 @@ impl<'c> Lead<'c> {
         let mut whole = self.hold(parts);
         loop {
             let nexts = whole.parts.iter().enumerate();
-            let nexts = nexts.filter_map(|(place, part)| Some((part.queue.peek()?, place)));
-            let next = nexts.min();
+            let next = nexts.filter_map(|(place, part)| Some((part.queue.peek()?, place))).min();
             let global = self.whole.queue.peek();
             let first = [global, next.map(|(event, _)| event)].into_iter().flatten().min();
             let Some(event) = first.filter(|event| *event < limit) else {
@@ -321,8 +319,7 @@ fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     }
     // One packet may have arrived almost completely.
     let left = flow.size.saturating_sub(state.delivered + flow.packet);
-    let line = config.topology.ports(flow.target)[0].rate;
-    let each = line.tx_span(flow.packet);
+    let each = config.topology.ports(flow.target)[0].rate.tx_span(flow.packet);
     let span = each * (left.get() / flow.packet.get().max(1));
     let span = span.saturating_sub(config.wire_jitter);
     start.saturating_add(span).min(flow.stop)

@@ -60,8 +60,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
 fn wires(config: &Config) -> impl Iterator<Item = (NodeId, NodeId, Span)> + '_ {
     let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
     nodes.flat_map(|node| {
-        let ports = config.topology.ports(node).iter();
-        ports.map(move |port| (node, port.peer, port.delay))
+        config.topology.ports(node).iter().map(move |port| (node, port.peer, port.delay))
     })
 }
 

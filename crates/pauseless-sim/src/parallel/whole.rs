@@ -131,8 +131,7 @@ impl Network for Whole<'_, '_> {
 
     fn egress_queues(&self) -> impl Iterator<Item = EgressQueue> {
         // Each part has placeholders, which look like hosts, for the nodes of others.
-        let parts = self.parts.iter();
-        parts.flat_map(|part| part.fabric.egress_queues())
+        self.parts.iter().flat_map(|part| part.fabric.egress_queues())
     }
 
     fn in_flight(&self, queue: EgressQueue) -> Bytes {

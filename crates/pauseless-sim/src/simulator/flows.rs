@@ -65,8 +65,7 @@ impl Route {
 
 /// The largest packet of any flow.
 pub(super) fn packet_max(config: &Config) -> Bytes {
-    let packets = config.flows.iter().map(|flow| flow.packet);
-    packets.max().unwrap_or(Bytes::new(1_500))
+    config.flows.iter().map(|flow| flow.packet).max().unwrap_or(Bytes::new(1_500))
 }
 
 /// The propagation delay there and back of the flow with the longest path; with very many flows, of
@@ -254,8 +253,7 @@ impl Simulator<'_> {
     fn release_followers(&mut self, first: FlowId) {
         let follows = &self.config.follows;
         let begin = follows.partition_point(|follow| follow.first < first);
-        let followers = follows[begin..].iter();
-        for follow in followers.take_while(|follow| follow.first == first) {
+        for follow in follows[begin..].iter().take_while(|follow| follow.first == first) {
             let (count, earliest) = &mut self.followers.waits[follow.then.index()];
             *count -= 1;
             *earliest = (*earliest).max(self.now + follow.delay);

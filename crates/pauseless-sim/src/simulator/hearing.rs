@@ -24,8 +24,7 @@ impl Simulator<'_> {
         let ends = self.fabric.ends.iter().enumerate();
         let nodes = &self.fabric.nodes;
         let is_switch = |end: &End| matches!(nodes[end.node.index()], Node::Switch(_));
-        let ends = ends.filter(|(_, end)| is_switch(end));
-        let lengths = ends.map(|(index, end)| Lengths {
+        let lengths = ends.filter(|(_, end)| is_switch(end)).map(|(index, end)| Lengths {
             node: end.node,
             port: end.port,
             counts: listening.lengths(now, index),

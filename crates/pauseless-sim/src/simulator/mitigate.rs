@@ -112,8 +112,7 @@ impl Simulator<'_> {
             Cause::Watchdog => {
                 add(&mut self.tally.losses.watchdog, size);
                 let queue = EgressQueue { node, port: dropped.egress, class: dropped.class };
-                let mut trips = self.mitigating.trips.iter_mut().rev();
-                let trip = trips.find(|trip| trip.queue == queue);
+                let trip = self.mitigating.trips.iter_mut().rev().find(|trip| trip.queue == queue);
                 let trip = trip.expect("only tripped queues drop");
                 add(&mut trip.dropped, size);
             }
@@ -158,8 +157,7 @@ impl Simulator<'_> {
                     self.break_episodes(queue);
                 }
             } else {
-                let mut trips = trips.iter_mut().rev();
-                let trip = trips.find(|trip| trip.queue == queue);
+                let trip = trips.iter_mut().rev().find(|trip| trip.queue == queue);
                 trip.expect("a queue is restored after it has tripped").restored = Some(self.now);
             }
         }

@@ -35,8 +35,7 @@ impl Engine {
         if queue > 0 {
             self.count(port);
             let interface = self.setup.ports[port as usize].interface as usize - 1;
-            let memory = self.setup.nodes[node].memory.as_mut();
-            let memory = memory.expect("it is a switch");
+            let memory = self.setup.nodes[node].memory.as_mut().expect("it is a switch");
             memory.give(ingress as usize, queue, size);
             let left = memory.egress[interface][queue].wrapping_sub(size);
             memory.egress[interface][queue] = left;
@@ -120,8 +119,7 @@ impl Engine {
         let out = self.setup.nodes[node].ports[egress as usize - 1];
         if queue > 0 {
             self.count(out);
-            let memory = self.setup.nodes[node].memory.as_mut();
-            let memory = memory.expect("it is a switch");
+            let memory = self.setup.nodes[node].memory.as_mut().expect("it is a switch");
             if !memory.take(ingress as usize, queue, size) {
                 self.drops += 1;
                 self.unused.push(place);
@@ -170,8 +168,7 @@ impl Engine {
             return;
         }
         // Nothing happens until the next event, so that all looks before it find the same.
-        let next = self.queue.peek().map_or(u64::MAX, |next| next.0.0);
-        let next = next.min(self.setup.monitor.1);
+        let next = self.queue.peek().map_or(u64::MAX, |next| next.0.0).min(self.setup.monitor.1);
         let next = next.min((self.now / DUMP_EVERY + 1) * DUMP_EVERY);
         let quiet = next.saturating_sub(self.now + 1) / SAMPLE_EVERY;
         self.samples += quiet;

@@ -290,8 +290,7 @@ fn bind(socket: &OwnedFd, index: i32, mode: Mode, tries: u32) -> io::Result<()> 
             bound => return bound.map_err(|error| named(error, "bind to queue 0")),
         }
     }
-    let problem = "queue 0 is in use by another AF_XDP socket";
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, problem))
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "queue 0 is in use by another AF_XDP socket"))
 }
 
 impl Mode {

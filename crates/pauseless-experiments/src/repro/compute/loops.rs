@@ -121,11 +121,9 @@ const ROUNDS: usize = 4;
 
 fn search<'a>(scope: &Scope<'_>, loops: &'a [Loop]) -> Result<Vec<Found<'a>>, Failure> {
     let deadlocks = |rates: &[f64]| -> Result<Vec<bool>, Failure> {
-        let tasks = loops.iter().zip(rates);
-        let tasks = tasks.map(|(it, rate)| it.task(scope, *rate));
+        let tasks = loops.iter().zip(rates).map(|(it, rate)| it.task(scope, *rate));
         let samples = scope.sample(tasks.collect::<Result<_, _>>()?)?;
-        let deadlocks = samples.iter().map(|it| it.metric("deadlock") == Some(1.0));
-        Ok(deadlocks.collect())
+        Ok(samples.iter().map(|it| it.metric("deadlock") == Some(1.0)).collect())
     };
     let mut low: Vec<f64> = loops.iter().map(|it| it.exact * RANGE.0).collect();
     let mut high: Vec<f64> = loops.iter().map(|it| it.exact * RANGE.1).collect();

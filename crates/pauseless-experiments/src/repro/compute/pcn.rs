@@ -24,8 +24,7 @@ pub fn burst(run: &Run, add: Add<'_>) {
     let mut latest = 0.0f64;
     for host in ["H0", "H1"] {
         let name = format!("{host}:S0");
-        let mut ports = metrics.ports.iter();
-        let port = ports.find(|port| run.port_name(port.node, port.port) == name);
+        let port = metrics.ports.iter().find(|port| run.port_name(port.node, port.port) == name);
         let last = port.and_then(|port| port.held_last);
         let span = last.map_or(Span::ZERO, |last| last.saturating_since(begin));
         latest = latest.max(ms(span));

@@ -150,8 +150,7 @@ impl Range {
             }
             _ => {
                 let problem = self.place.problem("it does not say how many values there are");
-                let help = "write from and count, from, to and count, or from, to and step";
-                Err(problem.help(help))
+                Err(problem.help("write from and count, from, to and count, or from, to and step"))
             }
         }
     }

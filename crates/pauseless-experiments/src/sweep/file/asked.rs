@@ -56,8 +56,7 @@ impl Asked {
     pub(super) fn report(&self, lack: &Lack, sink: &Sink) {
         for (at, help) in &lack.numbers {
             let At { value, place } = &self.keep[*at];
-            let problem = place.problem(format!("no run has a number {value:?}"));
-            sink.push(problem.help(*help));
+            sink.push(place.problem(format!("no run has a number {value:?}")).help(*help));
         }
         for (place, wrong) in &lack.curves {
             let problem = self.curves[*place].place.problem(wrong);

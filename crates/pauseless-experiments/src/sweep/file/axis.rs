@@ -55,8 +55,7 @@ impl FileValue for Plain {
     fn take(item: Item<'_>, (): &()) -> Option<At<Plain>> {
         if item.is_table() {
             let problem = item.place.problem("a section has no name to be shown by");
-            let problem = problem.help("write it as one of [axis.cases]");
-            item.sink().push(problem);
+            item.sink().push(problem.help("write it as one of [axis.cases]"));
             return None;
         }
         let At { value, place } = item.value()?;
@@ -197,11 +196,9 @@ impl AxisFile {
     fn all_keys(&self, sink: &Sink) -> Vec<At<String>> {
         let (one, many) = (self.key.given.as_ref(), self.keys.get());
         if let (Some(one), Some(_)) = (one, many) {
-            let problem = one.place.problem("both key and keys stand here");
-            sink.push(problem.help("keep one of them"));
+            sink.push(one.place.problem("both key and keys stand here").help("keep one of them"));
         }
-        let keys = one.into_iter().chain(many.into_iter().flatten());
-        let keys = Vec::from_iter(keys.cloned());
+        let keys = Vec::from_iter(one.into_iter().chain(many.into_iter().flatten()).cloned());
         for key in &keys {
             if key.value.split('.').any(str::is_empty) {
                 let problem = key.place.problem(format!("{:?} is no key", key.value));
@@ -234,8 +231,7 @@ impl Values {
             [_] => {}
             [] => {
                 let problem = written.place.problem("it has no values");
-                let help = "add values = [1, 2], range, seeds, random or cases";
-                sink.push(problem.help(help));
+                sink.push(problem.help("add values = [1, 2], range, seeds, random or cases"));
             }
             [first, second, ..] => {
                 let message = format!("both {first} and {second} stand here");

@@ -35,8 +35,7 @@ fn overruled<'a>(axis: &Axis, later: &'a [Axis]) -> Option<(String, &'a Axis)> {
     if axis.points.len() < 2 {
         return None;
     }
-    let mut set = axis.points.iter().flat_map(|point| &point.set);
-    set.find_map(|(path, _)| {
+    axis.points.iter().flat_map(|point| &point.set).find_map(|(path, _)| {
         let by = later.iter().find(|other| {
             let mut points = other.points.iter();
             points.all(|point| point.set.iter().any(|(other, _)| is_within(path, other)))

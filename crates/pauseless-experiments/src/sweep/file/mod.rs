@@ -334,8 +334,7 @@ fn drafts(axes: &Key<Tables<AxisFile>>, sink: &Sink) -> Drafts {
 fn refuse_unknown(keep: Option<&[At<String>]>, sink: &Sink) {
     for At { value, place } in keep.unwrap_or_default().iter().filter(|it| it.value != FLOWS) {
         if let Err(help) = Reference::parse(value) {
-            let problem = place.problem(format!("no run has a number {value:?}"));
-            sink.push(problem.help(help));
+            sink.push(place.problem(format!("no run has a number {value:?}")).help(help));
         }
     }
 }

@@ -52,8 +52,7 @@ impl Size {
         refuse_unknown(keep.as_deref(), sink);
         let mut axes = Vec::new();
         for (name, written) in file.axis.get().into_iter().flat_map(|axes| &axes.0) {
-            let mut places = drafts.sound.iter();
-            let Some(axis) = places.position(|it| it.name.value == name.value) else {
+            let Some(axis) = drafts.sound.iter().position(|it| it.name.value == name.value) else {
                 // What is wrong with a broken one was reported.
                 if !drafts.broken.contains(&name.value) {
                     let message = format!("there is no axis {:?}", name.value);
@@ -123,8 +122,7 @@ fn values_of(written: &SizeAxis, draft: &Draft, sink: &Sink) -> Option<Values> {
         }
     }
     let is_in = |case: &str| only.iter().any(|name| name.value == case);
-    let cases = all.iter().filter(|case| is_in(&case.name.value));
-    let cases = Vec::from_iter(cases.cloned());
+    let cases = Vec::from_iter(all.iter().filter(|case| is_in(&case.name.value)).cloned());
     if cases.is_empty() {
         sink.push(place.problem("no cases are left").help("name some"));
         return None;

@@ -148,8 +148,7 @@ impl Trial<'_> {
         let key = without_places(&problem.key);
         let about =
             campaign.axes.iter().zip(&self.first).enumerate().filter(|(_, (axis, point))| {
-                let mut set = axis.points[**point].set.iter();
-                set.any(|(path, _)| {
+                axis.points[**point].set.iter().any(|(path, _)| {
                     let path = without_elements(&campaign.base, path);
                     is_within(&key, &path) || (!key.is_empty() && is_within(&path, &key))
                 })
@@ -226,8 +225,7 @@ pub(super) fn is_within(key: &str, section: &str) -> bool {
 
 /// A key without places in lists: `flow[2].rate` becomes `flow.rate`.
 fn without_places(key: &str) -> String {
-    let parts = key.split('.').map(|part| part.split('[').next().unwrap_or(part));
-    Vec::from_iter(parts).join(".")
+    Vec::from_iter(key.split('.').map(|part| part.split('[').next().unwrap_or(part))).join(".")
 }
 
 /// `flow.F1.rate` as `flow.rate`, since the flows are a list.

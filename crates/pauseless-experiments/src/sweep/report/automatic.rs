@@ -8,8 +8,7 @@ use super::found::WARNINGS;
 /// Shares of findings by all axes that are not repetitions, a line along each axis of numbers, a
 /// heat map if there are two, and a distribution.
 pub(super) fn reports(campaign: &Campaign) -> Vec<Wanted> {
-    let axes = campaign.axes.iter();
-    let axes: Vec<&Axis> = axes.filter(|axis| !is_repetition(axis)).collect();
+    let axes: Vec<&Axis> = campaign.axes.iter().filter(|axis| !is_repetition(axis)).collect();
     let numeric: Vec<&Axis> = axes.iter().copied().filter(|it| is_numeric(it)).collect();
     let names: Vec<&Axis> = axes.iter().copied().filter(|it| !is_numeric(it)).collect();
     let list = |axes: &[&Axis]| axes.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
@@ -25,8 +24,7 @@ pub(super) fn reports(campaign: &Campaign) -> Vec<Wanted> {
         all.push(wanted("findings", kind, list(&by)));
     }
     let measure = measure(campaign);
-    let few = names.into_iter();
-    let few: Vec<&Axis> = few.filter(|it| it.points.len() <= FEW).collect();
+    let few: Vec<&Axis> = names.into_iter().filter(|it| it.points.len() <= FEW).collect();
     for axis in &numeric {
         let kind = Kind::Line {
             x: axis.name.clone(),
@@ -92,8 +90,7 @@ fn measure(campaign: &Campaign) -> String {
     let liked = liked.filter(|name| kept.contains(name));
     let is_measure = |name: &&String| !is_finding(name) && *name != WARNINGS;
     let others = kept.iter().filter(is_measure).cloned();
-    let mut all = liked.chain(others);
-    all.next().unwrap_or(FINDINGS[0].to_string())
+    liked.chain(others).next().unwrap_or(FINDINGS[0].to_string())
 }
 
 fn is_finding(name: &str) -> bool {

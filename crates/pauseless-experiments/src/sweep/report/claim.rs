@@ -92,10 +92,8 @@ fn written(share: Share, units: &str) -> String {
 
 /// Judges a claim by the runs of a campaign.
 pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, context: &Context) -> Result<Judged, String> {
-    let is_fixed = |axis: &str| {
-        let mut conditions = claim.select.iter();
-        conditions.any(|it| it.axis == axis && it.values.len() == 1)
-    };
+    let is_fixed =
+        |axis: &str| claim.select.iter().any(|it| it.axis == axis && it.values.len() == 1);
     let mut judged = Judged {
         claim: claim.clone(),
         units: units(rows, &claim.per, is_fixed)?,

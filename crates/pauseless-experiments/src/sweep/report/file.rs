@@ -291,8 +291,7 @@ impl<'a> Names<'a> {
         let reason = file.reason.value.clone();
         if !is_met && reason.is_empty() {
             let problem = file.place.inner("reason").problem("missing");
-            let help = "add reason = \"why it does not hold\"";
-            self.sink.push(problem.help(help));
+            self.sink.push(problem.help("add reason = \"why it does not hold\""));
         }
         let sizes = file.sizes.get().into_iter().flatten();
         Some(Claim {
@@ -339,8 +338,7 @@ impl<'a> Names<'a> {
             let Some(axis) = self.known(name) else {
                 continue;
             };
-            let unit = self.axes.iter().find(|it| it.name == axis);
-            let unit = unit.map_or("", |axis| axis.unit);
+            let unit = self.axes.iter().find(|it| it.name == axis).map_or("", |axis| axis.unit);
             let values = literals.value.0.iter().map(|literal| {
                 let value = At { value: literal.value.label(unit), place: literal.place.clone() };
                 self.refuse_stranger(&axis, &value);
@@ -357,8 +355,7 @@ impl<'a> Names<'a> {
         let Some(axis) = self.values.iter().find(|it| it.name == name) else {
             return;
         };
-        let mut points = axis.points.iter();
-        if points.any(|point| is_same(&point.label, &value.value)) {
+        if axis.points.iter().any(|point| is_same(&point.label, &value.value)) {
             return;
         }
         let write = |label: &Label| words::label(label, axis.unit);
@@ -373,8 +370,7 @@ impl<'a> Names<'a> {
             Label::Text(text) => did_you_mean(text, known.iter().map(String::as_str)),
         };
         let problem = value.place.problem(message);
-        let problem = problem.expected(format!("one of {}", words::some(&known)));
-        self.sink.push(problem.help(help));
+        self.sink.push(problem.expected(format!("one of {}", words::some(&known))).help(help));
     }
 
     /// A number that is kept of each run.
@@ -387,8 +383,7 @@ impl<'a> Names<'a> {
         let names = &keys.of.get()?.0;
         if names.len() > NUMBERS_MAX {
             let problem = keys.place.problem(format!("of has {} numbers", names.len()));
-            let help = format!("at most {NUMBERS_MAX} fit into a table");
-            self.sink.push(problem.help(help));
+            self.sink.push(problem.help(format!("at most {NUMBERS_MAX} fit into a table")));
             return None;
         }
         let names: Option<Vec<String>> = names.iter().map(|name| self.known_number(name)).collect();
@@ -419,14 +414,11 @@ impl<'a> Names<'a> {
     fn numeric(&self, written: &Key<String>) -> Option<String> {
         let name = self.axis(written)?;
         let axis = self.axes.iter().find(|axis| axis.name == name);
-        let is_text = |axis: &Axis| {
-            let mut points = axis.points.iter();
-            points.any(|point| matches!(point.label, Label::Text(_)))
-        };
+        let is_text =
+            |axis: &Axis| axis.points.iter().any(|point| matches!(point.label, Label::Text(_)));
         if name == "ended" || axis.is_some_and(is_text) {
             let problem = written.place()?.problem(format!("{name} has names, not numbers"));
-            let help = "use it as by, and an axis of numbers as x";
-            self.sink.push(problem.help(help));
+            self.sink.push(problem.help("use it as by, and an axis of numbers as x"));
             return None;
         }
         Some(name)
@@ -437,8 +429,7 @@ impl<'a> Names<'a> {
         for name in names.get().into_iter().flat_map(|names| &names.0) {
             match self.known(name) {
                 Some(axis) if known.contains(&axis) => {
-                    let problem = name.place.problem(format!("{axis} a second time"));
-                    self.sink.push(problem);
+                    self.sink.push(name.place.problem(format!("{axis} a second time")));
                 }
                 Some(axis) => known.push(axis),
                 None => {}

@@ -243,8 +243,7 @@ fn parts_of(campaign: &Campaign, rows: &Rows<'_>) -> Result<Vec<Part>, String> {
 impl Report {
     /// Whether every claim that is marked as met is, which nobody knows before all runs were made.
     pub fn holds(&self) -> bool {
-        let mut claims = self.claims.iter();
-        claims.all(|it| match it.verdict {
+        self.claims.iter().all(|it| match it.verdict {
             Verdict::Broken => false,
             Verdict::Met => it.is_whole(),
             _ => true,

@@ -80,8 +80,7 @@ impl<'a> Rows<'a> {
 
     /// A number as the campaign's file has it: `rate.min` for the column `rate_min`.
     pub(super) fn kept<'n>(&'n self, name: &'n str) -> &'n str {
-        let mut kept = self.campaign.keep.iter();
-        kept.find(|it| column(it) == name).map_or(name, |it| it)
+        self.campaign.keep.iter().find(|it| column(it) == name).map_or(name, |it| it)
     }
 
     /// The values of an axis, or why a run ended, or its seed.

@@ -38,8 +38,7 @@ impl Failure {
 
     /// What the operating system said about a file that was to be read.
     pub fn read(file: &Path, error: &io::Error) -> Failure {
-        let help = "make it readable, and start again";
-        Failure::new(file, format!("cannot be read: {error}"), help)
+        Failure::new(file, format!("cannot be read: {error}"), "make it readable, and start again")
     }
 }
 

@@ -150,9 +150,8 @@ fn write(
                 merged.first_missing.push(task.index);
             }
         }
-        let rows = tasks.into_iter().zip(rows);
         let rows: Vec<(Identity, Row)> =
-            rows.filter_map(|(task, row)| Some((task, row?))).collect();
+            tasks.into_iter().zip(rows).filter_map(|(task, row)| Some((task, row?))).collect();
         merged.rows += rows.len();
         if !rows.is_empty() {
             sheet.add(&columns.cells(&rows)).map_err(failed)?;

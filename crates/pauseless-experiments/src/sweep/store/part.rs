@@ -114,8 +114,7 @@ fn take(columns: Vec<Column>, rows: &mut Vec<Row>) -> Result<(), ReadError> {
             _ => unreachable!("only numbers were asked for"),
         })
         .collect();
-    let texts = tasks.iter().zip(ended).zip(errors);
-    for (place, ((task, ended), error)) in texts.enumerate() {
+    for (place, ((task, ended), error)) in tasks.iter().zip(ended).zip(errors).enumerate() {
         rows.push(Row {
             task: Name::parse(task).ok_or_else(|| wrong(TASK))?,
             ended,

@@ -93,8 +93,7 @@ struct Report {
 
 impl Report {
     fn new(args: &CheckArgs, fabric: Fabric, interrupt: &Interrupt) -> anyhow::Result<Report> {
-        let left_out = fabric.left_out(&args.leave_out, &args.only);
-        let left_out = left_out.map_err(anyhow::Error::msg)?;
+        let left_out = fabric.left_out(&args.leave_out, &args.only).map_err(anyhow::Error::msg)?;
         let mut verdict = check::check(&fabric, &left_out);
         match args.flow.len() {
             0 => {}

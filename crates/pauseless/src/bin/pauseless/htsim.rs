@@ -34,6 +34,5 @@ pub fn scenario(
     if !args.quiet {
         output::notes(&case.notes);
     }
-    let name = format!("{} as a scenario", case.file);
-    Ok(Some(case.scenario.build(&name, overrides)?))
+    Ok(Some(case.scenario.build(&format!("{} as a scenario", case.file), overrides)?))
 }

@@ -98,8 +98,7 @@ fn ports(file: &NodeFile) -> Vec<String> {
 /// Writes what is left of a capture.
 fn finish(args: &NodeArgs, capture: &Capture) -> anyhow::Result<()> {
     let place = capture.path();
-    let frames = capture.finish();
-    let frames = frames.with_context(|| format!("cannot write {}", place.display()))?;
+    let frames = capture.finish().with_context(|| format!("cannot write {}", place.display()))?;
     if !args.quiet {
         let frames = quantity::plural(frames, "frame");
         tell!("wrote {frames} to {}", place.display());

@@ -59,8 +59,7 @@ impl Terminal {
 /// Writes `text` to stdout. A reader that closes the pipe early, such as `head`, is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes());
-    match written.and_then(|()| stdout.flush()) {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to the standard output"),
     }
@@ -87,8 +86,7 @@ pub fn warnings<'w>(warnings: impl IntoIterator<Item = &'w String>) {
 
 /// The exit status if a denied finding was found, after naming it; `None` if there was none.
 pub fn denied(deny: &[Deny], is_found: impl Fn(&Finding) -> bool) -> Option<ExitCode> {
-    let denied = deny.iter().map(|deny| Finding::from(*deny));
-    let mut denied = Vec::from_iter(denied.filter(is_found));
+    let mut denied = Vec::from_iter(deny.iter().map(|deny| Finding::from(*deny)).filter(is_found));
     denied.sort();
     denied.dedup();
     let names = Vec::from_iter(denied.into_iter().map(Finding::name)).join(", ");

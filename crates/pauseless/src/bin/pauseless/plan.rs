@@ -38,8 +38,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let found = Found::new(args)?;
     output::print(&if args.json { found.json() } else { found.text() })?;
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
-        let written = write(directory, fabric, plan, &found)?;
-        let written = written.join(", ");
+        let written = write(directory, fabric, plan, &found)?.join(", ");
         tell!("wrote {}: {written}", directory.display());
     }
     let missing = found.deployed.as_ref().and_then(Deployed::missing);
@@ -143,8 +142,7 @@ impl Found {
         });
         let is_alive = self.cycles.as_ref().is_none_or(|cycles| {
             let native = self.planned.as_ref().map(|(_, plan)| plan.native_scheme());
-            let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
-            let wanted = Vec::from_iter(wanted);
+            let wanted = Vec::from_iter(args.scheme.iter().map(|name| Scheme::from(*name)));
             let wanted = if wanted.is_empty() { Vec::from_iter(native) } else { wanted };
             let mut wanted = wanted.into_iter();
             cycles.is_covered() && wanted.all(|scheme| cycles.holds(scheme))

@@ -208,8 +208,7 @@ impl Campaign {
         if !self.is_logging || since == 0 {
             return;
         }
-        let logged = self.logged.lock();
-        let mut logged = logged.expect("nobody panics with the lock held");
+        let mut logged = self.logged.lock().expect("nobody panics with the lock held");
         if logged.elapsed() >= LOGGED_EVERY {
             *logged = Instant::now();
             tell!("{done} of {total} runs, {}", message());

@@ -47,8 +47,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         (None, None) => Scenario::read_source(source, &overrides)
             .map_err(|problems| changed.refuse(problems))?,
         (None, Some(case)) => {
-            let name = format!("{} as a scenario", args.file.display());
-            case.scenario.build(&name, &overrides)?
+            case.scenario.build(&format!("{} as a scenario", args.file.display()), &overrides)?
         }
     };
     if args.out.is_some() || args.html.is_some() {
@@ -156,8 +155,7 @@ fn write_files(args: &RunArgs, case: &Case, scenario: Scenario, bar: Bar) -> any
     let threads = threads(args, &scenario);
     let (run, files) = progress::execute_case(scenario, case, threads, bar)?;
     if !args.quiet {
-        let names = files.iter().map(|file| file.display().to_string());
-        let names = Vec::from_iter(names).join(", ");
+        let names = Vec::from_iter(files.iter().map(|file| file.display().to_string())).join(", ");
         tell!("wrote {names}");
     }
     Ok(run)

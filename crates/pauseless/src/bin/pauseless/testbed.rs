@@ -93,8 +93,7 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
     let scenarios = if args.files.is_empty() {
         ring::scenarios(speed, &args.only, &overrides)?
     } else {
-        let files = args.files.iter();
-        let read = files.map(|file| Scenario::read(file, &overrides));
+        let read = args.files.iter().map(|file| Scenario::read(file, &overrides));
         read.collect::<Result<Vec<Scenario>, _>>()?
     };
     Ok(scenarios)

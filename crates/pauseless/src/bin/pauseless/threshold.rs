@@ -49,8 +49,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
 
 fn question(args: &ThresholdArgs) -> anyhow::Result<Question> {
     let amount = |name: &str, text: &str| {
-        let amount = Amount::parse(text).map_err(anyhow::Error::msg);
-        amount.with_context(|| format!("--{name}"))
+        Amount::parse(text).map_err(anyhow::Error::msg).with_context(|| format!("--{name}"))
     };
     let (from, to) = (amount("from", &args.from)?, amount("to", &args.to)?);
     let (mut from, mut to) = (from.like(to), to.like(from));

@@ -284,8 +284,7 @@ impl From<Deny> for Finding {
 }
 
 fn parse_discipline(text: &str) -> Result<Discipline, String> {
-    let found = Discipline::ALL.into_iter().find(|it| it.name() == text);
-    found.ok_or_else(|| {
+    Discipline::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| {
         let names = Discipline::ALL.map(Discipline::name);
         format!("expected {}", names.join(", "))
     })
@@ -307,8 +306,7 @@ fn congestion_help() -> String {
 }
 
 fn congestion_names() -> String {
-    let names = Scheme::all().into_iter().map(|scheme| scheme.name());
-    Vec::from_iter(names).join(", ")
+    Vec::from_iter(Scheme::all().into_iter().map(|scheme| scheme.name())).join(", ")
 }
 
 const EXAMPLES: &str = "Examples:

@@ -64,8 +64,7 @@ pub struct Points(pub u32);
 
 fn parse_points(text: &str) -> Result<Points, String> {
     let mut depths = 0..=6;
-    let depth = depths.find(|depth| text == ((1 << depth) + 1).to_string());
-    depth.map(Points).ok_or_else(|| {
+    depths.find(|depth| text == ((1 << depth) + 1).to_string()).map(Points).ok_or_else(|| {
         "expected 2, 3, 5, 9, 17, 33 or 65, so that bisection can use them".to_string()
     })
 }

@@ -89,8 +89,7 @@ fn merged(place: &Place) -> Option<(PathBuf, usize, usize)> {
     let store = Store::read_only(&place.folder, &place.campaign).ok()?;
     let results = store.results().ok()?;
     let file = place.folder.join("results.parquet");
-    let is_current = results.are_of(&place.campaign);
-    is_current.then(|| (file, results.rows(), results.tasks()))
+    results.are_of(&place.campaign).then(|| (file, results.rows(), results.tasks()))
 }
 
 struct State<'a> {
@@ -108,8 +107,7 @@ impl State<'_> {
         for index in &self.todo.tasks {
             open[*index as usize % parts] += 1;
         }
-        let shards = status.shards.iter().zip(open).zip(1..);
-        shards.map(move |((job, open), part)| {
+        status.shards.iter().zip(open).zip(1..).map(move |((job, open), part)| {
             let total = self.plan.shard(part, parts).count();
             (job, total - open, total)
         })

@@ -52,8 +52,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     if merged.missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let first = merged.first_missing.iter();
-    let first = first.map(|index| (index + 1).to_string());
+    let first = merged.first_missing.iter().map(|index| (index + 1).to_string());
     let first = Vec::from_iter(first).join(", ");
     let (missing, all) = (merged.missing, plan.len());
     output::complain(&format!(
