@@ -4,6 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use pauseless_check::read;
+use pauseless_dumps::assemble::ethernet::Choices;
 use pauseless_text::source::Source;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,5 +22,5 @@ fuzz_target!(|bytes: &[u8]| {
             None => break,
         }
     }
-    let _ = read::from_sources(&sources);
+    let _ = read::from_sources(&sources, Choices::default());
 });

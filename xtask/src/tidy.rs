@@ -8,6 +8,7 @@ mod manifest;
 mod markdown;
 mod plain;
 mod rust;
+mod size;
 mod whitespace;
 
 use std::collections::BTreeSet;
@@ -42,6 +43,7 @@ fn check(files: &[File], paths: &BTreeSet<String>) -> Vec<Finding> {
     }
     findings.extend(plain::check(files));
     findings.extend(manifest::check(files));
+    findings.extend(size::check(files));
     findings
 }
 

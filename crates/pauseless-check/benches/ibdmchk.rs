@@ -1,6 +1,6 @@
 //! The check of a fat tree from `opensm-subnet.lst` and `opensm.fdbs`, reading included, beside
 //! `ibdmchk` on the same files if it is installed (Debian's `ibutils`):
-//! `cargo bench -p pauseless-lab --bench ibdmchk -- K`.
+//! `cargo bench -p pauseless-check --bench ibdmchk -- K`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@
 //! **Not modelled** links that fail, HPCC with PINT, going back to zero; deadlock detection and
 //! everything else that the [`Simulator`] does. It runs on one thread.
 //!
-//! [`Simulator`]: crate::Simulator
+//! [`Simulator`]: pauseless_sim::Simulator
 
 pub mod clock;
 pub mod engine;

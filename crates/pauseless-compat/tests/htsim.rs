@@ -2,7 +2,7 @@
 //! every packet and every acknowledgement.
 //!
 //! `docs/htsim.md` has the comparison; its table is printed by
-//! `HTSIM_REAL_PAUSES=1 cargo test --release -p pauseless-lab --test htsim -- --nocapture`.
+//! `HTSIM_REAL_PAUSES=1 cargo test --release -p pauseless-compat --test htsim -- --nocapture`.
 
 use std::collections::BTreeMap;
 

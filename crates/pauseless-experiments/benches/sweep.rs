@@ -1,8 +1,8 @@
 //! How a campaign grows with threads, and whether its memory grows with its runs.
 //!
 //! ```sh
-//! cargo bench -p pauseless-lab --bench sweep             # one thread against all cores
-//! cargo bench -p pauseless-lab --bench sweep -- 1 2 4    # other numbers of threads
+//! cargo bench -p pauseless-experiments --bench sweep             # one thread against all cores
+//! cargo bench -p pauseless-experiments --bench sweep -- 1 2 4    # other numbers of threads
 //! ```
 //!
 //! Numbers of threads take turns in the same minutes, since machines are noisy; every campaign
@@ -35,7 +35,7 @@ seeds = 10
 connected = true
 ";
 
-/// Many short runs.
+/// A campaign of many short runs.
 const RINGS: &str = "
 scenario = 'scenarios/gfc-ring.toml'
 [[axis]]

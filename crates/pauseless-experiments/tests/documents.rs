@@ -1,7 +1,7 @@
 //! The key tables of the documents are what the declarations say.
 //!
 //! A table stands between `<!-- keys of FILE PATH -->` or `<!-- kinds of FILE PATH -->` and
-//! `<!-- end -->`. `UPDATE_EXPECT=1 cargo test -p pauseless-lab --test documents` writes them.
+//! `<!-- end -->`. `UPDATE_EXPECT=1 cargo test -p pauseless-experiments --test documents` writes them.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -16,12 +16,12 @@ use pauseless_scenario::{Overrides, Scenario};
 const PCN_FIG5: &str = include_str!("../../../papers/pcn/fig5.toml");
 const HOTNETS_FIG4: &str = include_str!("../../../papers/hotnets/fig4.toml");
 
-fn question(text: &str, key: &str, ends: (&str, &str), property: &str) -> Question {
+fn question(text: &str, key: &str, ends: [&str; 2], property: &str) -> Question {
     let amount = |text: &str| Amount::parse(text).expect("an amount");
     Question {
         knob: Knob::parse("test", text, key).expect("a key"),
-        low: amount(ends.0),
-        high: amount(ends.1),
+        low: amount(ends[0]),
+        high: amount(ends[1]),
         property: Property::parse(property).expect("a property"),
         seeds: 3,
         precision: None,
@@ -40,7 +40,7 @@ fn answer(question: &Question) -> Answer {
 /// A minimal packet model written apart from this one has it between 9.3 and 10.1 Gb/s.
 #[test]
 fn the_knee_of_pcn_fig5_is_where_the_paper_has_it() {
-    let ends = ("8 Gbps", "12 Gbps");
+    let ends = ["8 Gbps", "12 Gbps"];
     let mut question = question(PCN_FIG5, "flow.F1.rate", ends, "pause:S0:S1");
     question.precision = Some(20_000_000);
     let answer = answer(&question);
@@ -94,7 +94,7 @@ fn loss_begins_where_the_derived_xoff_ends() {
         panic!("{cell:?}");
     };
     let bound = pfc.xoff.get();
-    let ends = ("80 KB", "100 KB");
+    let ends = ["80 KB", "100 KB"];
     let mut question = question(FILLING, "flow_control.xoff", ends, "loss");
     question.precision = Some(1);
     let answer = answer(&question);
@@ -111,7 +111,7 @@ fn loss_begins_where_the_derived_xoff_ends() {
 #[test]
 fn what_disappears_is_found_as_well() {
     let text = FILLING.replace("kind = \"pfc\"", "kind = \"pfc\"\nxoff = \"60 KB\"");
-    let ends = ("61 KB", "100 KB");
+    let ends = ["61 KB", "100 KB"];
     let answer = answer(&question(&text, "switch.buffer", ends, "loss"));
     let Verdict::Sharp(threshold) = answer.verdict() else {
         panic!("{:?}", answer.verdict());
@@ -123,7 +123,7 @@ fn what_disappears_is_found_as_well() {
 /// is a matter of the phase. The paper's 2 to 3 Gb/s is no threshold here.
 #[test]
 fn where_every_rate_deadlocks_there_is_no_threshold() {
-    let ends = ("1 Gbps", "8 Gbps");
+    let ends = ["1 Gbps", "8 Gbps"];
     let mut question = question(HOTNETS_FIG4, "flow.flow 3.rate", ends, "deadlock");
     question.duration = Some(Span::ms(50));
     let answer = answer(&question);
@@ -135,7 +135,7 @@ fn where_every_rate_deadlocks_there_is_no_threshold() {
 
 #[test]
 fn the_answer_is_the_same_on_any_number_of_threads() {
-    let ends = ("0.1 Gbps", "1.5 Gbps");
+    let ends = ["0.1 Gbps", "1.5 Gbps"];
     let mut question = question(HOTNETS_FIG4, "flow.flow 3.rate", ends, "deadlock");
     (question.scale, question.duration) = (Scale::Log, Some(Span::ms(4)));
     let texts = [1, 3].map(|threads| {
@@ -152,7 +152,7 @@ fn a_value_that_is_refused_is_named() {
     let text = FILLING.replace("unsafe_parameters = true", "");
     let key = "flow_control.xoff";
     let refused =
-        question(&text, key, ("80 KB", "100 KB"), "loss").answer(|_, _| ControlFlow::Continue(()));
+        question(&text, key, ["80 KB", "100 KB"], "loss").answer(|_, _| ControlFlow::Continue(()));
     let Err(Refusal::Scenario { value, problems }) = refused else {
         panic!("{refused:?}");
     };
@@ -171,13 +171,13 @@ fn questions_without_sense_are_refused() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(ask(("80 KB", "80 KB"), "loss"), "there is nothing between 80 KB and 80 KB");
-    assert_eq!(ask(("80 KB", "90 us"), "loss"), "80 KB and 90 us are not of one kind");
-    let message = ask(("80 KB", "90 KB"), "pause:S1:H2");
+    assert_eq!(ask(["80 KB", "80 KB"], "loss"), "there is nothing between 80 KB and 80 KB");
+    assert_eq!(ask(["80 KB", "90 us"], "loss"), "80 KB and 90 us are not of one kind");
+    let message = ask(["80 KB", "90 KB"], "pause:S1:H2");
     assert!(message.contains("did you mean S1:H1?"), "{message}");
-    let message = ask(("80 KB", "90 KB"), "queue_max{port=S1:H2} > 5");
+    let message = ask(["80 KB", "90 KB"], "queue_max{port=S1:H2} > 5");
     assert!(message.contains("did you mean S1:H1?"), "{message}");
-    let message = ask(("80 KB", "90 KB"), "slowdown{p=99} > 5");
+    let message = ask(["80 KB", "90 KB"], "slowdown{p=99} > 5");
     assert!(message.contains("no flow of the scenario has a size"), "{message}");
     assert!(Property::parse("pauses").is_err());
 
@@ -185,13 +185,13 @@ fn questions_without_sense_are_refused() {
         Err(Refusal::Question(message)) => message,
         other => panic!("{other:?}"),
     };
-    let message = refusal(&question(FILLING, "seed", ("1", "9"), "loss"));
+    let message = refusal(&question(FILLING, "seed", ["1", "9"], "loss"));
     assert!(message.contains("--seeds"), "{message}");
-    let mut twice = question(FILLING, "duration", ("1 ms", "2 ms"), "loss");
+    let mut twice = question(FILLING, "duration", ["1 ms", "2 ms"], "loss");
     twice.duration = Some(Span::ms(1));
     let message = refusal(&twice);
     assert!(message.contains("leave --duration out"), "{message}");
-    let mut coarse = question(FILLING, "flow_control.xoff", ("80 KB", "90 KB"), "loss");
+    let mut coarse = question(FILLING, "flow_control.xoff", ["80 KB", "90 KB"], "loss");
     coarse.precision = Some(10_000);
     assert_eq!(refusal(&coarse), "a precision of 10 KB is not smaller than the range, 10 KB");
 }
@@ -199,7 +199,7 @@ fn questions_without_sense_are_refused() {
 /// Ctrl-C: what is known so far is told, and marked as incomplete.
 #[test]
 fn an_interrupted_search_tells_what_it_knows() {
-    let ends = ("80 KB", "100 KB");
+    let ends = ["80 KB", "100 KB"];
     let question = question(FILLING, "flow_control.xoff", ends, "loss");
     let calls = AtomicUsize::new(0);
     let answer = question.answer(|done, _| {
@@ -219,7 +219,7 @@ fn an_interrupted_search_tells_what_it_knows() {
 /// A page draws a line where all seeds agree, and none where its verdict says there is none.
 #[test]
 fn only_a_sharp_threshold_has_a_line() {
-    let ends = ("80 KB", "100 KB");
+    let ends = ["80 KB", "100 KB"];
     let mut sharp = answer(&question(FILLING, "flow_control.xoff", ends, "loss"));
     let Verdict::Sharp(threshold) = sharp.verdict() else {
         panic!("{:?}", sharp.verdict());

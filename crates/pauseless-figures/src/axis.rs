@@ -30,7 +30,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    pub fn new(low: f64, high: f64) -> Extent {
+    pub(crate) fn new(low: f64, high: f64) -> Extent {
         Extent { low, high }
     }
 

@@ -1,4 +1,4 @@
-//! Figures as pictures.
+//! Figures as PNG files.
 
 use std::sync::{Arc, LazyLock};
 

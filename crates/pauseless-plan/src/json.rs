@@ -257,7 +257,7 @@ fn names(fabric: &Fabric, switches: &[NodeId]) -> Vec<String> {
     switches.iter().map(|node| fabric.topology.node(*node).name.clone()).collect()
 }
 
-pub fn thresholds(set: &Set) -> ThresholdRecord {
+pub(crate) fn thresholds(set: &Set) -> ThresholdRecord {
     let line = set.derivation.latency.line;
     let mut record =
         ThresholdRecord { buffer_bytes: set.ingress.buffer.get(), ..ThresholdRecord::default() };

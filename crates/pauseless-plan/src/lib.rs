@@ -362,7 +362,7 @@ fn occurring_classes(fabric: &Fabric) -> u16 {
 }
 
 impl PortPlan {
-    pub fn new(request: &Request, kind: Kind) -> Result<PortPlan, UnknownRate> {
+    pub(crate) fn new(request: &Request, kind: Kind) -> Result<PortPlan, UnknownRate> {
         let latency = kind.latency(request.mtu, request.reaction.span(kind.line)?);
         Ok(PortPlan {
             kind,

@@ -118,7 +118,7 @@ impl TtlPlan {
 }
 
 impl SwitchPlan {
-    pub fn new(
+    pub(crate) fn new(
         request: &Request,
         buffer: Bytes,
         kinds: &[(PortId, Kind)],
@@ -263,7 +263,7 @@ impl Dynamic {
         self.pool > Bytes::ZERO
     }
 
-    pub fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
+    pub(crate) fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
         let headroom =
             ports.iter().map(|port| port.headroom.bound * port.queue_count()).sum::<Bytes>();
         let queues: u64 = ports.iter().map(PortPlan::queue_count).sum();
@@ -289,7 +289,7 @@ impl Dynamic {
 impl TtlPlan {
     //= ttl 2.1 switch
     //= ttl 2.2 work
-    pub fn new(request: &Request, buffer: Bytes, ports: &[PortPlan], hops: u64) -> TtlPlan {
+    pub(crate) fn new(request: &Request, buffer: Bytes, ports: &[PortPlan], hops: u64) -> TtlPlan {
         let classes = u64::from(hops.count_ones());
         let count: u64 = ports.iter().map(|port| port.count as u64).sum();
         let partition = request.mtu * count;

@@ -74,7 +74,7 @@ fn applied(random: &mut Stream, fabric: &Fabric, scheme: Scheme) -> Applied {
     Applied::new(fabric, &first).expect("a plan")
 }
 
-fn flows(random: &mut Stream, fabric: &Fabric, (mtu, classes): (Bytes, u8)) -> Vec<Flow> {
+fn flows(random: &mut Stream, fabric: &Fabric, mtu: Bytes, classes: u8) -> Vec<Flow> {
     let topology = &fabric.topology;
     let mut flows = Vec::new();
     // Half of the networks have a host to which many send.
@@ -168,7 +168,7 @@ fn network(seed: u64) -> (Config, Scheme) {
         congestion: Congestion::NONE,
         transport: Transport::default(),
         wire_loss: WireLoss::default(),
-        flows: flows(&mut random, &fabric, (mtu, classes)),
+        flows: flows(&mut random, &fabric, mtu, classes),
         follows: Vec::new(),
         receivers: receivers(&mut random, &fabric, duration),
         duration,

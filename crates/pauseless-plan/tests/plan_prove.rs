@@ -7,7 +7,7 @@ use pauseless_plan::headroom::{Reaction, cable};
 use pauseless_plan::prove::{Proof, prove_set};
 
 /// A link of this speed, length, largest frame and number of classes.
-fn link(gbps: u64, metres: u64, (mtu, classes): (u64, u8)) -> Latency {
+fn link(gbps: u64, metres: u64, mtu: u64, classes: u8) -> Latency {
     let line = Rate::gbps(gbps);
     Latency {
         mtu: Bytes::new(mtu),
@@ -32,13 +32,13 @@ fn prove(scheme: Scheme, latency: &Latency, spare: u64) -> Proof {
 #[test]
 fn pfc_needs_all_but_a_frame_of_its_headroom() {
     for latency in [
-        link(40, 300, (1_500, 8)),
-        link(40, 300, (1_500, 1)),
-        link(10, 5, (1_500, 2)),
-        link(100, 40, (9_216, 2)),
-        link(400, 300, (4_096, 1)),
-        link(25, 0, (64, 1)),
-        link(1, 2_000, (1_000, 4)),
+        link(40, 300, 1_500, 8),
+        link(40, 300, 1_500, 1),
+        link(10, 5, 1_500, 2),
+        link(100, 40, 9_216, 2),
+        link(400, 300, 4_096, 1),
+        link(25, 0, 64, 1),
+        link(1, 2_000, 1_000, 4),
     ] {
         for spare in [0, 777, 20_001] {
             let proof = prove(Scheme::Pfc, &latency, spare);
@@ -54,7 +54,7 @@ fn pfc_needs_all_but_a_frame_of_its_headroom() {
 #[test]
 fn the_worst_phase_is_found_however_narrow() {
     for (mtu, ns) in [(4_096, 100), (4_096, 0), (9_216, 100), (1_500, 313), (1_000, 17)] {
-        let latency = Latency { wire: Span::ns(ns), ..link(10, 0, (mtu, 1)) };
+        let latency = Latency { wire: Span::ns(ns), ..link(10, 0, mtu, 1) };
         let proof = prove(Scheme::Pfc, &latency, 0);
         let rest = (latency.pfc_headroom().get() - mtu) % mtu;
         let slack = proof.slack().get();
@@ -64,7 +64,7 @@ fn the_worst_phase_is_found_however_narrow() {
 
 #[test]
 fn the_other_schemes_are_tight_too() {
-    for latency in [link(40, 300, (1_500, 8)), link(100, 40, (9_216, 1))] {
+    for latency in [link(40, 300, 1_500, 8), link(100, 40, 9_216, 1)] {
         for scheme in Scheme::ALL.into_iter().skip(1) {
             let proof = prove(scheme, &latency, 7_777);
             assert!(proof.slack() <= latency.mtu, "{proof:?}");

@@ -8,7 +8,6 @@ use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_fabric::trace::trace;
 use pauseless_sim::outcome::EgressQueue;
 
-use super::html::escape;
 use pauseless_figures::colour::PALETTE;
 use pauseless_figures::network::{self, Arrow, Network, Node, Role, Sizes};
 use pauseless_figures::svg::{Ground, Sheet, Svg};

@@ -35,7 +35,7 @@ fn scenario(text: &str, seed: u64) -> Scenario {
 }
 
 /// Every host sends to the one `length` links further on.
-fn ring((switches, length, hosts): (usize, usize, usize), control: &str) -> String {
+fn ring(switches: usize, length: usize, hosts: usize, control: &str) -> String {
     let mut text = format!(
         "duration = \"20 ms\"\n[topology]\nkind = \"ring\"\nswitches = {switches}\n\
          hosts_per_switch = {hosts}\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
@@ -64,10 +64,10 @@ fn ring((switches, length, hosts): (usize, usize, usize), control: &str) -> Stri
 #[test]
 fn in_rings_the_bound_is_where_it_is_said_to_be() {
     for shape in [(3, 2, 1), (6, 5, 1), (8, 4, 1), (4, 3, 2), (3, 2, 3)] {
-        let (_, length, hosts) = shape;
+        let (switches, length, hosts) = shape;
         let with = |margin: f64| {
             let control = format!("kind = \"pfc\"\ncycle_aware = true\ncycle_margin = {margin:?}");
-            outcome(&ring(shape, &control), 1)
+            outcome(&ring(switches, length, hosts, &control), 1)
         };
         let above = with(0.85);
         assert!(above.deadlock.is_some(), "{shape:?}: rho m L is 1.18 K");
@@ -168,7 +168,7 @@ fn what_is_planned_is_what_runs() {
 /// With half of what it needs at the least, a switch is said not to hold; with that much, it is.
 #[test]
 fn a_switch_that_is_too_small_is_told_how_much_it_needs() {
-    let text = ring((8, 7, 1), "kind = \"pfc\"");
+    let text = ring(8, 7, 1, "kind = \"pfc\"");
     let file = "ring.toml".to_string();
     let fabric = fabric_file::read(&Source { file, text }).unwrap();
     let at = |buffer: Bytes| {
@@ -214,7 +214,7 @@ fn failures_add_their_cycles() {
 #[test]
 fn keys_that_make_no_sense_are_refused() {
     let refused = |control: &str| {
-        let text = ring((3, 2, 1), control);
+        let text = ring(3, 2, 1, control);
         let problems = Scenario::parse("t.toml", &text, &Overrides::default());
         problems.expect_err(control).to_string()
     };
@@ -222,7 +222,7 @@ fn keys_that_make_no_sense_are_refused() {
     assert!(margin.contains("a number from 0.1 to 100"), "{margin}");
     let alone = refused("kind = \"pfc\"\ncycle_margin = 2.0");
     assert!(alone.contains("cycle_margin: unknown key"), "{alone}");
-    let text = ring((3, 2, 1), "kind = \"none\"");
+    let text = ring(3, 2, 1, "kind = \"none\"");
     let overrides = Overrides { cycle_aware: Some(true), ..Overrides::default() };
     let flag = Scenario::parse("t.toml", &text, &overrides);
     let flag = flag.expect_err("nothing to set").to_string();
@@ -236,8 +236,8 @@ fn keys_that_make_no_sense_are_refused() {
 fn what_is_not_covered_is_said() {
     let aware = "kind = \"pfc\"\ncycle_aware = true";
     let warnings = |text: &str| scenario(text, 1).warnings.join("\n");
-    assert_eq!(warnings(&ring((3, 2, 1), aware)), "");
-    let small = ring((8, 7, 3), aware).replace("312 KB", "150 KB");
+    assert_eq!(warnings(&ring(3, 2, 1, aware)), "");
+    let small = ring(8, 7, 3, aware).replace("312 KB", "150 KB");
     assert!(warnings(&small).contains("cannot throttle early enough"));
     let torus = "duration = \"1 ms\"\n[topology]\nkind = \"torus\"\ndimensions = [3, 3]\n\
                  hosts_per_switch = 1\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\n\
@@ -297,9 +297,9 @@ fn a_port_that_is_late_in_one_class_feeds_no_cycle_in_another() {
 /// The bound is no guarantee: in a ring of `switches` in which one receiver stands still for a while
 /// and flows over `length` links begin one after the other, each behind a link that is stopped,
 /// the room that the receiver leaves is used up by what enters on the way round.
-fn started_in_turn((switches, length): (usize, usize), margin: f64) -> String {
+fn started_in_turn(switches: usize, length: usize, margin: f64) -> String {
     let control = format!("kind = \"pfc\"\ncycle_aware = true\ncycle_margin = {margin:?}");
-    let text = ring((switches, length, 1), &control);
+    let text = ring(switches, length, 1, &control);
     let mut parts = text.split("[[flow]]");
     let mut text = parts.next().unwrap().replace("20 ms", "30 ms");
     for (number, part) in parts.enumerate() {
@@ -323,7 +323,7 @@ fn flows_that_start_in_turn_deadlock_within_the_bound() {
         let rho = (length - 1) as f64;
         let enough = ((switches - 1) * (length - 2)) as f64 / rho;
         let at = |margin| {
-            let scenario = scenario(&started_in_turn((switches, length), margin), 1);
+            let scenario = scenario(&started_in_turn(switches, length, margin), 1);
             assert!(scenario.warnings.is_empty(), "{:?}", scenario.warnings);
             run(&scenario.config).deadlock
         };
@@ -332,11 +332,11 @@ fn flows_that_start_in_turn_deadlock_within_the_bound() {
         assert_eq!(at(1.2 * enough), None, "a ring of {switches}, s = {length}");
     }
     for switches in [3, 8] {
-        let outcome = outcome(&started_in_turn((switches, 2), 1.25), 1);
+        let outcome = outcome(&started_in_turn(switches, 2, 1.25), 1);
         assert_eq!(outcome.deadlock, None, "s = 2");
     }
     // A receiver that never stands still does as well, if it is slow.
-    let text = started_in_turn((4, 3), 1.25);
+    let text = started_in_turn(4, 3, 1.25);
     let steps = text.find("steps = ").unwrap();
     let slow = format!("{}rate = \"100 Mbps\"\n", &text[..steps]).replace("30 ms", "60 ms");
     assert!(outcome(&slow, 1).deadlock.is_some());
@@ -346,7 +346,7 @@ fn flows_that_start_in_turn_deadlock_within_the_bound() {
 #[test]
 fn reports_say_that_a_run_is_cycle_aware() {
     for (control, is_aware) in [("", false), ("\ncycle_aware = true", true)] {
-        let text = ring((4, 1, 1), &format!("kind = \"pfc\"{control}"));
+        let text = ring(4, 1, 1, &format!("kind = \"pfc\"{control}"));
         let text = text.replace("20 ms", "100 us");
         let run = Run::execute(scenario(&text, 1), |_| ControlFlow::Continue(()));
         let header = "\npfc, cycle-aware, output-queued, seed 1;";

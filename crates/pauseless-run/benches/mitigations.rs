@@ -1,5 +1,5 @@
 //! One deadlock under many mitigations, over seeds: the tables of docs/mitigations.md.
-//! `cargo bench -p pauseless-lab --bench mitigations [-- SEEDS]`
+//! `cargo bench -p pauseless-run --bench mitigations [-- SEEDS]`
 
 #[path = "../tests/mitigated/mod.rs"]
 mod mitigated;
@@ -20,17 +20,16 @@ fn main() {
              slowest flow | left 100 ms later, KB |\n|---|---|---|---|---|---|---|"
         );
         for remedy in Remedy::ALL {
-            println!("{}", row(network, remedy, (seeds, Span::ms(100))));
+            println!("{}", row(network, remedy, seeds, Span::ms(100)));
         }
     }
     println!("\n{}, sources on for 1 s, 3 seeds", NETWORKS[0].name);
-    println!("{}", row(&NETWORKS[0], Remedy::Sonic, (3, Span::s(1))));
+    println!("{}", row(&NETWORKS[0], Remedy::Sonic, 3, Span::s(1)));
 }
 
-fn row(network: &Network, remedy: Remedy, (seeds, on): (u64, Span)) -> String {
+fn row(network: &Network, remedy: Remedy, seeds: u64, on: Span) -> String {
     let seeds = (1..=seeds).into_par_iter();
-    let scores: Vec<Score> =
-        seeds.map(|seed| score(scenario(network, remedy, (seed, on)))).collect();
+    let scores: Vec<Score> = seeds.map(|seed| score(scenario(network, remedy, seed, on))).collect();
     let cell = |of: fn(&Score) -> f64, digits: usize| {
         let mut values = Vec::from_iter(scores.iter().map(of));
         values.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
 //! Whether the tables of `docs/metrics.md` are those of the registry of results. Written anew with
-//! `UPDATE_EXPECT=1 cargo test -p pauseless-lab --test metrics_docs`.
+//! `UPDATE_EXPECT=1 cargo test -p pauseless-run --test metrics_docs`.
 
 use std::fs;
 use std::path::Path;
@@ -18,6 +18,6 @@ fn the_tables_of_metrics_are_those_of_the_registry() {
     assert!(filled.contains("`held_ms{port}`"), "docs/metrics.md has lost the marks of its tables");
     assert!(
         text == filled,
-        "docs/metrics.md is out of date; run UPDATE_EXPECT=1 cargo test -p pauseless-lab --test metrics_docs"
+        "docs/metrics.md is out of date; run UPDATE_EXPECT=1 cargo test -p pauseless-run --test metrics_docs"
     );
 }

@@ -12,7 +12,7 @@ const ON: Span = Span::ms(40);
 
 /// One for each network.
 fn scores(remedy: Remedy) -> [Score; 2] {
-    let score = |network| score(scenario(network, remedy, (SEED, ON)));
+    let score = |network| score(scenario(network, remedy, SEED, ON));
     [score(&NETWORKS[0]), score(&NETWORKS[1])]
 }
 

@@ -36,11 +36,11 @@ pub use timely::{TIMELY, Timely};
 /// What end hosts and switches do about congestion, as it was written.
 #[derive(Clone, Debug)]
 pub struct Written {
-    pub control: CongestionControl,
-    pub ack_every: u32,
+    pub(crate) control: CongestionControl,
+    pub(crate) ack_every: u32,
     /// Whether the file says so.
     pub is_ack_written: bool,
-    pub feedback: FeedbackClass,
+    pub(crate) feedback: FeedbackClass,
     /// Whether TIMELY's smallest round-trip time is to be found in the fabric.
     pub is_min_rtt_open: bool,
     /// Where the section begins, or the file.
@@ -95,6 +95,7 @@ macro_rules! scheme {
         $vis:vis static $static:ident = $name:literal:
         $keys:ident in $arm:path, |$section:ident| $read:expr
     ) => {
+        #[doc = concat!("The congestion control `", $name, "` with its keys.")]
         $vis static $static: pauseless_text::declare::Variant<$crate::congestion::Chosen> =
             pauseless_text::declare::Variant {
                 name: $name,
@@ -339,11 +340,11 @@ impl Written {
 
 /// Arranges how sources are told.
 pub struct Answers<'a> {
-    pub written: &'a mut Written,
-    pub transport: &'a transport::Setting,
-    pub switches: &'a Switches,
-    pub planner: &'a Planner<'a>,
-    pub routing: &'a Routing,
+    pub(crate) written: &'a mut Written,
+    pub(crate) transport: &'a transport::Setting,
+    pub(crate) switches: &'a Switches,
+    pub(crate) planner: &'a Planner<'a>,
+    pub(crate) routing: &'a Routing,
 }
 
 impl Answers<'_> {

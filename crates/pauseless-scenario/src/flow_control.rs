@@ -85,7 +85,7 @@ pub(crate) fn info() -> Info {
 /// `[flow_control]` as it was written, with the buffer of `[switch]`.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    pub is_unsafe: bool,
+    pub(crate) is_unsafe: bool,
     /// Where ports on and before a cycle have thresholds of their own, the room that they leave.
     pub cycle_margin: Option<f64>,
     scheme: Arc<AnyScheme>,
@@ -277,19 +277,19 @@ fn keys_of(group: &PortGroup) -> Vec<Entry> {
 
 /// Turns what was written into the parameters of every port.
 pub struct Resolver<'r> {
-    pub setting: &'r Setting,
-    pub switches: &'r Switches,
-    pub mtu: Bytes,
-    pub wire_jitter: Span,
-    pub wire_overhead: Bytes,
-    pub sink: &'r Sink,
+    pub(crate) setting: &'r Setting,
+    pub(crate) switches: &'r Switches,
+    pub(crate) mtu: Bytes,
+    pub(crate) wire_jitter: Span,
+    pub(crate) wire_overhead: Bytes,
+    pub(crate) sink: &'r Sink,
 }
 
 /// The parameters of every port.
 pub struct Resolved {
-    pub table: IngressTable,
-    pub groups: Vec<PortGroup>,
-    pub warnings: Vec<String>,
+    pub(crate) table: IngressTable,
+    pub(crate) groups: Vec<PortGroup>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What the parameters of a port depend on: the overlays that name it, its rate and its delay, and

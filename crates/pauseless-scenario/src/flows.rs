@@ -26,16 +26,17 @@ use pauseless_text::unit::Quantity;
 use waits::Waits;
 pub(crate) use waits::still_waiting;
 
-/// The names of the sections.
+/// The name of the sections of single flows.
 pub(crate) const FLOW: &str = "flow";
+/// The name of the section with the jitters.
 pub const TIMING: &str = "timing";
 
 /// A flow as it was written, or made by a rule.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub name: String,
-    pub source: NodeId,
-    pub target: NodeId,
+    pub(crate) name: String,
+    pub(crate) source: NodeId,
+    pub(crate) target: NodeId,
     /// All nodes from source to target, if they were written.
     pub path: Option<Vec<Step>>,
     /// The path from target to source, for acknowledgements and notifications.
@@ -43,8 +44,8 @@ pub struct Plan {
     /// The switches of a loop behind `path`, which then ends before it; empty for a flow that
     /// arrives.
     pub round: Vec<Step>,
-    pub terms: Terms,
-    pub pace: Rate,
+    pub(crate) terms: Terms,
+    pub(crate) pace: Rate,
     /// The rate at which congestion control lets it start, if that is not the rate of its link.
     pub initial: Option<Rate>,
     /// Where it was written; shared, because of rules that make millions.
@@ -60,15 +61,15 @@ pub struct Plan {
 /// What a flow does, whoever sends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    pub size: Option<Bytes>,
-    pub packet: Bytes,
+    pub(crate) size: Option<Bytes>,
+    pub(crate) packet: Bytes,
     /// Without the start jitter.
     pub start: Span,
-    pub stop: Option<Span>,
-    pub class: u8,
+    pub(crate) stop: Option<Span>,
+    pub(crate) class: u8,
     /// What its packets carry all the way; their class if nothing was written.
     pub label: Option<u8>,
-    pub ttl: Option<u8>,
+    pub(crate) ttl: Option<u8>,
     /// The times at which the flow sends and is silent.
     pub duty: Duty,
     /// Whether it obeys `[congestion_control]`.
@@ -78,22 +79,22 @@ pub struct Terms {
 /// What flows are read against.
 #[derive(Clone, Copy)]
 pub struct Limits<'l> {
-    pub mtu: Bytes,
-    pub class_count: u8,
-    pub aim: Aim,
+    pub(crate) mtu: Bytes,
+    pub(crate) class_count: u8,
+    pub(crate) aim: Aim,
     /// What paths of other files are relative to.
     pub folder: &'l Path,
     /// The hosts and switches; `None` where something is wrong with them.
     pub topology: Option<&'l Topology>,
-    pub sink: &'l Sink,
+    pub(crate) sink: &'l Sink,
 }
 
 /// All flows as they were written.
 #[derive(Debug)]
 pub struct Flows {
     flows: Vec<Flow>,
-    pub traffic: Vec<Traffic>,
-    pub timing: Timing,
+    pub(crate) traffic: Vec<Traffic>,
+    pub(crate) timing: Timing,
 }
 
 impl Flows {
@@ -140,9 +141,9 @@ impl Terms {
 
 /// Turns what was written into flows of one fabric.
 pub struct Planner<'p> {
-    pub fabric: &'p BuiltTopology,
-    pub seed: u64,
-    pub sink: &'p Sink,
+    pub(crate) fabric: &'p BuiltTopology,
+    pub(crate) seed: u64,
+    pub(crate) sink: &'p Sink,
     /// The end of the run; `None` where it is enough who sends to whom.
     pub until: Option<Span>,
     /// What flows that follow from the routes are made from.
@@ -152,8 +153,8 @@ pub struct Planner<'p> {
 /// Where packets go, and in which class.
 #[derive(Clone, Copy)]
 pub struct Ways<'p> {
-    pub routing: &'p Forwarding,
-    pub classes: Option<&'p Classes>,
+    pub(crate) routing: &'p Forwarding,
+    pub(crate) classes: Option<&'p Classes>,
 }
 
 impl<'p> Ways<'p> {

@@ -158,6 +158,7 @@ impl Scenario {
     }
 }
 
+/// Reads the text of `file`, of which the results are called `name`.
 pub fn parse_file(
     file: &str,
     name: &str,

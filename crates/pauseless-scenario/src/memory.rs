@@ -31,7 +31,9 @@ const AT: &str = "at";
 /// Whether dedicated memory is that of an (ingress, class) or of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Each ingress port and class has a reserve of its own.
     Shared,
+    /// Each class has memory of its own.
     Partitions,
 }
 
@@ -46,7 +48,9 @@ pub(crate) enum Pool {
 /// For whom reserve and headroom are taken from the total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetAside {
+    /// Each class of a port takes its own part.
     PerClass,
+    /// A port takes it once, and each of its classes is promised the same bytes.
     PerPort,
 }
 
@@ -118,16 +122,22 @@ pub enum Memory {
 /// A memory that ports share.
 #[derive(Clone, Debug)]
 pub struct SharedMemory {
+    /// The memory of a switch as a whole.
     pub whole: SwitchMemory,
+    /// The size of the whole memory, and its place in the file.
     pub total: At<Bytes>,
+    /// What every ingress port and class has.
     pub lane: Lane,
+    /// What `[[switch.memory.at]]` says of some ports, in the order of the file.
     pub others: Vec<LaneAt>,
 }
 
 /// `[[switch.memory.at]]` as it was written.
 #[derive(Clone, Debug)]
 pub struct LaneAt {
+    /// The ports and classes that it is about.
     pub at: LanePorts,
+    /// What each of these ports and classes has.
     pub lane: Lane,
 }
 
@@ -159,7 +169,7 @@ static PARTITIONS: Variant<Memory> = Variant {
     keys_of: |memory| memory.keys_of(Kind::Partitions),
 };
 
-pub fn kinds() -> Choice<Memory> {
+pub(crate) fn kinds() -> Choice<Memory> {
     Choice { key: "kind", default: None, variants: vec![&PRIVATE, &SHARED, &PARTITIONS] }
 }
 

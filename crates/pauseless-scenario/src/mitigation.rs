@@ -206,6 +206,7 @@ impl Setting {
     }
 }
 
+/// Reads `[watchdog]`, with the usual values for what is left out.
 pub fn read_watchdog(mut section: Section<'_>) -> At<watchdog::Config> {
     let mut value = USUAL;
     let keys = WatchdogKeys::fill(&mut section, &mut value);

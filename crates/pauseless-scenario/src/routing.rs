@@ -26,11 +26,17 @@ pub const NAME: &str = "routing";
 /// `[routing]` as it was written.
 #[derive(Clone, Debug)]
 pub enum Rule {
+    /// Packets take one of the shortest paths.
     Shortest(SinglePath),
+    /// Flows are spread over all shortest paths by a hash.
     Ecmp,
+    /// Packets take one of the paths that go up, then down.
     UpDown(SinglePath),
+    /// Flows are spread over all paths that go up, then down.
     UpDownEcmp,
+    /// Packets of a torus or mesh correct one dimension after the other.
     DimensionOrder,
+    /// The file has the forwarding table of every switch.
     Tables(TableKeys),
 }
 
@@ -133,7 +139,7 @@ pub(crate) fn info() -> Info {
 }
 
 #[derive(Clone, Debug)]
-pub enum Forwarding {
+pub(crate) enum Forwarding {
     /// A routing rule that gives every path.
     Rule(Routing),
     /// The forwarding tables that were written for each switch.
@@ -143,10 +149,10 @@ pub enum Forwarding {
 /// What `[routing]` is held against.
 #[derive(Clone, Copy)]
 pub struct Context<'c> {
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// `None` if something is wrong with it.
     pub fabric: Option<&'c BuiltTopology>,
-    pub sink: &'c Sink,
+    pub(crate) sink: &'c Sink,
 }
 
 impl Written for Rule {

@@ -33,6 +33,7 @@ pub struct Steps {
 }
 
 impl Steps {
+    /// Adds a row, whose value is written as it displays itself.
     pub fn add(
         &mut self,
         symbol: &str,
@@ -97,7 +98,7 @@ impl Steps {
         }
     }
 
-    pub fn pfc(&mut self, derivation: &Derivation, config: &pfc::Config) {
+    pub(crate) fn pfc(&mut self, derivation: &Derivation, config: &pfc::Config) {
         const RULE: &str = "docs/protocols.md#pfc-headroom";
         let latency = &derivation.latency;
         let messages = Control::SIZE * u64::from(latency.classes);
@@ -115,7 +116,7 @@ impl Steps {
         self.add("refresh", "pause / 2, must exceed tau", pause / 2, "802.1Q 36.1.3");
     }
 
-    pub fn cbfc(&mut self, latency: &Latency, config: &cbfc::Config) {
+    pub(crate) fn cbfc(&mut self, latency: &Latency, config: &cbfc::Config) {
         const RULE: &str = "InfiniBand 7.9";
         let frame = cbfc::BLOCK * cbfc::blocks(latency.mtu);
         self.bytes("frame", "one MTU in whole blocks of 64 B", frame, RULE);
@@ -134,7 +135,7 @@ impl Steps {
         }
     }
 
-    pub fn gfc_buffer(&mut self, derivation: &Derivation, config: &gfc::BufferConfig) {
+    pub(crate) fn gfc_buffer(&mut self, derivation: &Derivation, config: &gfc::BufferConfig) {
         self.bm(derivation, config.bm);
         let width = derive::buffer_width(&derivation.latency);
         self.bytes("2 C tau", "B_m - B_1 at least", width, "gfc19 5.4");
@@ -146,7 +147,7 @@ impl Steps {
         self.guard(derivation, config.bm, config.hold, floor);
     }
 
-    pub fn gfc_time(&mut self, derivation: &Derivation, config: &gfc::TimeConfig) {
+    pub(crate) fn gfc_time(&mut self, derivation: &Derivation, config: &gfc::TimeConfig) {
         const THEOREM: &str = "gfc19 theorem 5.1";
         let mapping = &config.mapping;
         self.bm(derivation, mapping.bm);
@@ -174,7 +175,7 @@ impl Steps {
         self.guard(derivation, mapping.bm, mapping.hold, mapping.floor);
     }
 
-    pub fn gfc_conceptual(&mut self, group: &PortGroup, config: &gfc::ConceptualConfig) {
+    pub(crate) fn gfc_conceptual(&mut self, group: &PortGroup, config: &gfc::ConceptualConfig) {
         const THEOREM: &str = "gfc19 theorem 4.1";
         let mapping = &config.mapping;
         self.bm(&group.derivation, mapping.bm);

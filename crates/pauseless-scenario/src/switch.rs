@@ -64,16 +64,16 @@ pub(crate) fn info() -> Info {
 /// How every switch works.
 #[derive(Clone, Debug)]
 pub struct Switches {
-    pub discipline: Discipline,
-    pub scheduler: Scheduler,
+    pub(crate) discipline: Discipline,
+    pub(crate) scheduler: Scheduler,
     /// The buffer of every (ingress port, class), where it was written.
     pub buffer: Key<Bytes>,
     /// The number of classes that data can travel in.
     pub class_count: u8,
     /// Whether there is one more, for what sources are told.
     pub has_feedback_class: bool,
-    pub processing: Span,
-    pub processing_jitter: Span,
+    pub(crate) processing: Span,
+    pub(crate) processing_jitter: Span,
     /// Frame bytes of a control frame.
     pub control_frame: Bytes,
     /// How ports share their memory, if they do; then `buffer` is that of hosts.

@@ -95,7 +95,7 @@ words! {
 pub struct Setting {
     keys: Keys,
     transport: Transport,
-    pub window: WindowSize,
+    pub(crate) window: WindowSize,
 }
 
 impl Keys {

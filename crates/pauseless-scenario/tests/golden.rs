@@ -1,6 +1,6 @@
 //! Every scenario file of the repository, and those of the papers that take no longer, run twice: did
 //! a result move?
-//! `UPDATE_EXPECT=1 cargo test -p pauseless-lab --test golden` writes the table anew.
+//! `UPDATE_EXPECT=1 cargo test -p pauseless-scenario --test golden` writes the table anew.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -9,7 +9,7 @@ use crate::problem::Problems;
 pub enum Htsim {
     /// A traffic matrix, `.cm`.
     Matrix,
-    /// A tree, `.topo`.
+    /// A description of a fat tree, `.topo`.
     Topology,
     /// The paths that flows took in a run.
     Paths,
@@ -92,7 +92,7 @@ pub fn is_pair(word: &str) -> bool {
 /// What stands behind a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Values {
-    /// So many words.
+    /// A fixed number of words.
     Words(usize),
     /// A count, then as many pairs.
     Map,

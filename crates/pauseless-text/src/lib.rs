@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
-//! [`source`] reads files, [`lex`] cuts them into words, [`declare`] declares sections, [`unit`]
+//! [`source`] reads files, [`lex`] cuts them into words, [`declare`] declares sections, [`mod@unit`]
 //! quantities, and [`problem`] is what can be wrong. [`record`] declares JSON documents in the same
-//! way, [`quantity`] writes numbers as people read them, and [`terminal`] aligns tables. [`foreign`]
+//! way, [`mod@quantity`] writes numbers as people read them, and [`terminal`] aligns tables. [`foreign`]
 //! tells whose file a text is.
 
 pub mod declare;

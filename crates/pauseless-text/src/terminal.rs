@@ -3,22 +3,22 @@
 /// Whether escape sequences may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// Plain text.
+    /// Text without escape sequences.
     Plain,
     /// Colours for a terminal.
     Ansi,
 }
 
-/// What colours say.
+/// The judgement that a colour stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
-    /// Nothing is wrong.
+    /// There is no finding.
     Good,
-    /// A finding.
+    /// There is a finding, such as a deadlock.
     Bad,
-    /// Moves, but badly.
+    /// It is worse than it should be, such as starvation.
     Poor,
-    /// A heading.
+    /// It is a heading, without judgement.
     Strong,
 }
 

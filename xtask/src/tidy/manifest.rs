@@ -183,11 +183,21 @@ const CORE: &str = "pauseless-core";
 const FABRIC: &str = "pauseless-fabric";
 const SIM: &str = "pauseless-sim";
 const PAGE: &str = "pauseless-page";
-const LAB: &str = "pauseless-lab";
 const DATAPLANE: &str = "pauseless-dataplane";
+const TEXT: &str = "pauseless-text";
+const FIGURES: &str = "pauseless-figures";
+const DUMPS: &str = "pauseless-dumps";
+const SCENARIO: &str = "pauseless-scenario";
+const RUN: &str = "pauseless-run";
+const COMPAT: &str = "pauseless-compat";
+const CHECK: &str = "pauseless-check";
+const PLAN: &str = "pauseless-plan";
+const REPORT: &str = "pauseless-report";
+const EXPERIMENTS: &str = "pauseless-experiments";
+const TESTBED: &str = "pauseless-testbed";
 
 /// The crates and what each may depend on, from the bottom up.
-const LAYERS: [Layer; 8] = [
+const LAYERS: [Layer; 17] = [
     Layer {
         name: CORE,
         below: &[],
@@ -216,25 +226,95 @@ const LAYERS: [Layer; 8] = [
         name: DATAPLANE,
         below: &[CORE],
         outside: Outside::AnyButSerde,
-        reason: "it and the simulator never see each other, and formats are for the lab",
+        reason: "it and the simulator never see each other, and it knows no formats",
     },
     Layer {
-        name: LAB,
-        below: &[CORE, FABRIC, SIM, PAGE, DATAPLANE],
+        name: TEXT,
+        below: &[CORE, FABRIC],
         outside: Outside::Any,
-        reason: "it is below the command line",
+        reason: "it is about words and places, and knows no kind of file",
     },
     Layer {
-        name: "pauseless-py",
-        below: &[CORE, FABRIC, SIM, LAB],
+        name: FIGURES,
+        below: &[CORE, TEXT],
         outside: Outside::AnyButSerde,
-        reason: "it is over the lab, and formats are for the lab",
+        reason: "it draws numbers and knows nothing of runs",
+    },
+    Layer {
+        name: DUMPS,
+        below: &[CORE, FABRIC, TEXT],
+        outside: Outside::Any,
+        reason: "a dump becomes a fabric without any time",
+    },
+    Layer {
+        name: SCENARIO,
+        below: &[CORE, FABRIC, SIM, TEXT],
+        outside: Outside::Any,
+        reason: "a scenario is read without being run",
+    },
+    Layer {
+        name: RUN,
+        below: &[CORE, FABRIC, SIM, TEXT, SCENARIO],
+        outside: Outside::Any,
+        reason: "results are numbers, and others show or judge them",
+    },
+    Layer {
+        name: COMPAT,
+        below: &[CORE, FABRIC, SIM, TEXT, SCENARIO, RUN],
+        outside: Outside::AnyButSerde,
+        reason: "files of other simulators become scenarios, and nothing needs them",
+    },
+    Layer {
+        name: CHECK,
+        below: &[CORE, FABRIC, SIM, TEXT, FIGURES, DUMPS, SCENARIO, RUN],
+        outside: Outside::Any,
+        reason: "a verdict needs no plan and no report",
+    },
+    Layer {
+        name: PLAN,
+        below: &[CORE, FABRIC, SIM, TEXT, DUMPS, SCENARIO, RUN, CHECK],
+        outside: Outside::Any,
+        reason: "a plan needs no report",
+    },
+    Layer {
+        name: REPORT,
+        below: &[CORE, FABRIC, SIM, TEXT, FIGURES, PAGE, SCENARIO, RUN, PLAN],
+        outside: Outside::Any,
+        reason: "a report shows one run, and knows no campaigns",
+    },
+    Layer {
+        name: EXPERIMENTS,
+        below: &[CORE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, CHECK, PLAN, REPORT],
+        outside: Outside::Any,
+        reason: "experiments are simulated and never meet real frames",
+    },
+    Layer {
+        name: TESTBED,
+        below: &[CORE, DATAPLANE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, REPORT],
+        outside: Outside::Any,
+        reason: "it is real frames, held against a run and no campaigns",
     },
     Layer {
         name: "pauseless",
-        below: &[CORE, FABRIC, SIM, LAB, DATAPLANE],
+        below: &[
+            CORE,
+            FABRIC,
+            SIM,
+            DATAPLANE,
+            TEXT,
+            FIGURES,
+            DUMPS,
+            SCENARIO,
+            RUN,
+            COMPAT,
+            CHECK,
+            PLAN,
+            REPORT,
+            EXPERIMENTS,
+            TESTBED,
+        ],
         outside: Outside::Any,
-        reason: "it is the command line, over all but Python",
+        reason: "it is the library and the command line, over all others",
     },
 ];
 
@@ -271,7 +351,7 @@ mod tests {
         assert_eq!(layer_errors(CORE, ""), 0);
         assert_eq!(layer_errors(FABRIC, "pauseless-core.workspace = true"), 0);
         assert_eq!(layer_errors(SIM, "pauseless-fabric.workspace = true\nthiserror = \"2\""), 0);
-        assert_eq!(layer_errors(LAB, "pauseless-sim.workspace = true\nserde = \"1\""), 0);
+        assert_eq!(layer_errors(RUN, "pauseless-sim.workspace = true\nserde = \"1\""), 0);
         assert_eq!(layer_errors("pauseless", "pauseless-dataplane = {}\nserde_json = \"1\""), 0);
     }
 
@@ -281,6 +361,8 @@ mod tests {
         assert_eq!(layer_errors(FABRIC, "pauseless-sim.workspace = true"), 1);
         assert_eq!(layer_errors(SIM, "rand = \"1\"\nserde = \"1\""), 2);
         assert_eq!(layer_errors(DATAPLANE, "serde_json = \"1\"\npauseless-sim = {}"), 2);
+        assert_eq!(layer_errors(FIGURES, "pauseless-run.workspace = true"), 1);
+        assert_eq!(layer_errors(DUMPS, "pauseless-sim.workspace = true"), 1);
         assert_eq!(layer_errors("pauseless-new", ""), 1);
     }
 
@@ -293,7 +375,7 @@ mod tests {
 
     #[test]
     fn dependencies_are_explained_in_the_architecture() {
-        let file = manifest(LAB, "pauseless-sim.workspace = true\nserde = \"1\"");
+        let file = manifest(RUN, "pauseless-sim.workspace = true\nserde = \"1\"");
         assert!(explained(&file, "Files are read with `serde`.").is_empty());
         assert_eq!(explained(&file, "Files are read with serde.").len(), 1);
         assert_eq!(explained(&file, "`serde_json`").len(), 1);

@@ -4,47 +4,17 @@
 use crate::repo::{File, Finding};
 use crate::source::{Class, Source};
 
-/// Checks all Rust files. Crates that are still being put right share a number of exceptions.
+/// Checks all Rust files.
 pub fn check(files: &[File]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut pending = Pending::default();
-    for file in files.iter().filter(|file| file.extension() == "rs") {
-        let source = Source::parse(&file.text);
-        let docs = short_docs(file, &source.only(Class::Comment));
-        let tuples = tuple_parameters(file, &source.only(Class::Code));
-        if is_pending(&file.path) {
-            pending.docs.extend(docs);
-            pending.tuples.extend(tuples);
-        } else {
-            findings.extend(docs.into_iter().chain(tuples));
-        }
-    }
-    findings.extend(pending.findings(PENDING_DOCS, PENDING_TUPLES));
-    findings
-}
-
-/// What was found in crates that are still being put right.
-#[derive(Default)]
-struct Pending {
-    docs: Vec<Finding>,
-    tuples: Vec<Finding>,
-}
-
-impl Pending {
-    /// All of one kind if there are more than the number that is left; it may only fall.
-    fn findings(self, docs_max: usize, tuples_max: usize) -> Vec<Finding> {
-        let kinds = [(self.docs, docs_max), (self.tuples, tuples_max)];
-        kinds
-            .into_iter()
-            .filter(|(found, max)| found.len() > *max)
-            .flat_map(|(all, _)| all)
-            .collect()
-    }
-}
-
-fn is_pending(path: &str) -> bool {
-    let name = path.strip_prefix("crates/").and_then(|rest| rest.split('/').next());
-    name.is_some_and(|name| !DONE.contains(&name))
+    let files = files.iter().filter(|file| file.extension() == "rs");
+    files
+        .flat_map(|file| {
+            let source = Source::parse(&file.text);
+            let mut findings = short_docs(file, &source.only(Class::Comment));
+            findings.extend(tuple_parameters(file, &source.only(Class::Code)));
+            findings
+        })
+        .collect()
 }
 
 /// Doc comments of fewer than [`WORDS_MIN`] words; `comments` is the file without anything else.
@@ -169,20 +139,6 @@ impl Depth {
 
 const WORDS_MIN: usize = 4;
 
-/// Crates without exceptions. All others are parts of what was one crate and share the exceptions below.
-const DONE: [&str; 6] = [
-    "pauseless-core",
-    "pauseless-fabric",
-    "pauseless-sim",
-    "pauseless-dataplane",
-    "pauseless-page",
-    "pauseless",
-];
-/// Short doc comments in the other crates. It may only fall.
-const PENDING_DOCS: usize = 621;
-/// Tuple parameters in the other crates. It may only fall.
-const PENDING_TUPLES: usize = 167;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,19 +201,5 @@ mod tests {
         ] {
             assert_eq!(count(text), 0, "{text}");
         }
-    }
-
-    #[test]
-    fn other_crates_share_a_number_of_exceptions() {
-        let text = "/// What.\nfn a(b: (u8, u8)) {}\n";
-        let found = || Pending {
-            docs: short_docs(&File::new("a.rs", text), text),
-            tuples: tuple_parameters(&File::new("a.rs", text), text),
-        };
-        assert_eq!(found().findings(1, 1).len(), 0);
-        assert_eq!(found().findings(0, 1).len(), 1);
-        assert_eq!(found().findings(0, 0).len(), 2);
-        assert!(is_pending("crates/pauseless-lab/src/a.rs"));
-        assert!(!is_pending("crates/pauseless/src/a.rs") && !is_pending("xtask/src/main.rs"));
     }
 }

@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn a_match_on_a_bool_is_an_if() {
         let text = "//! A.\nfn a(b: bool) -> u8 {\n    match b {\n        true => 1,\n        _ => 2,\n    }\n}\n";
-        assert_eq!(messages("crates/pauseless-lab/src/a.rs", text).len(), 1);
+        assert_eq!(messages("crates/pauseless-run/src/a.rs", text).len(), 1);
         let text = text.replace("true", "1").replace("bool", "u8");
-        assert!(messages("crates/pauseless-lab/src/a.rs", &text).is_empty());
+        assert!(messages("crates/pauseless-run/src/a.rs", &text).is_empty());
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
             "#[should_panic(expected = \"a\")]",
             "unsafe { f() }",
         ] {
-            assert_eq!(messages("crates/pauseless-lab/src/a.rs", text).len(), 1, "{text}");
+            assert_eq!(messages("crates/pauseless-run/src/a.rs", text).len(), 1, "{text}");
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
                 let path = format!("crates/pauseless-{name}/src/a/b.rs");
                 assert_eq!(messages(&path, text).len(), 1, "{path}: {text}");
             }
-            assert!(messages("crates/pauseless-lab/src/a.rs", text).is_empty());
+            assert!(messages("crates/pauseless-run/src/a.rs", text).is_empty());
             assert!(messages("crates/pauseless-sim/tests/a.rs", text).is_empty());
         }
     }
@@ -285,7 +285,7 @@ mod tests {
     fn transcendental_functions_are_banned_in_the_core() {
         for text in ["x.powf(y)", "f64::exp(x)", "x.ln()", "x.log2()"] {
             assert_eq!(messages("crates/pauseless-core/src/a.rs", text).len(), 1, "{text}");
-            assert!(messages("crates/pauseless-lab/src/a.rs", text).is_empty());
+            assert!(messages("crates/pauseless-run/src/a.rs", text).is_empty());
         }
         for text in ["x.ilog2()", "let exp = 1;", "writeln(x)", "x * y / z"] {
             assert!(messages("crates/pauseless-core/src/a.rs", text).is_empty(), "{text}");

@@ -17,7 +17,7 @@ pub struct Case {
     base: String,
 }
 
-/// What is sent.
+/// The flows that hosts send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     /// Endless flows at line rate.
@@ -297,8 +297,11 @@ pub fn attack() -> Vec<(&'static str, Vec<Case>)> {
         ("ring of 32, stalls", vec![stalled(32)]),
         ("1 km at 100 Gb/s, stalls", vec![fast(1_600)]),
         ("the same, less buffer", vec![fast(1_000)]),
-        ("flows start in turn", [(4, 3), (6, 3), (8, 3), (6, 5)].map(in_turn).into()),
-        ("the same, two links", vec![in_turn((8, 2))]),
+        (
+            "flows start in turn",
+            [(4, 3), (6, 3), (8, 3), (6, 5)].map(|(n, length)| in_turn(n, length)).into(),
+        ),
+        ("the same, two links", vec![in_turn(8, 2)]),
         ("incast of 64 KB", vec![incast("64 KB")]),
         ("incast of 1 MB", vec![incast("1 MB")]),
         ("flows come and go", (1..=10).map(bursty).collect()),
@@ -323,7 +326,7 @@ fn stalled(switches: usize) -> Case {
 
 /// A ring in which a receiver stands still and then one host after the other begins, each behind
 /// a link that is stopped: what waits to enter uses up the room that the receiver leaves.
-fn in_turn((switches, length): (usize, usize)) -> Case {
+fn in_turn(switches: usize, length: usize) -> Case {
     let case = ring(switches, length, 1);
     let mut parts = case.base.split("[[flow]]");
     let mut base = parts.next().expect("what comes before the flows").to_string();

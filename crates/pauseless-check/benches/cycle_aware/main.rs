@@ -1,5 +1,5 @@
 //! Cycle-aware thresholds, measured: the tables of docs/cycle-aware.md.
-//! `cargo bench -p pauseless-lab --bench cycle_aware -- rho|disciplines|table|attack [--quick] [FILTER] [MARGIN]`
+//! `cargo bench -p pauseless-check --bench cycle_aware -- rho|disciplines|table|attack [--quick] [FILTER] [MARGIN]`
 
 mod cases;
 mod tally;
@@ -28,9 +28,9 @@ fn main() {
         "disciplines" => disciplines(seeds),
         "table" => {
             let trees = if is_quick { 10 } else { 200 };
-            table(&cases::table(trees), (seeds, margin), filter);
+            table(&cases::table(trees), seeds, margin, filter);
         }
-        "attack" => table(&cases::attack(), (seeds, margin), filter),
+        "attack" => table(&cases::attack(), seeds, margin, filter),
         other => panic!("{other}: expected rho, disciplines, table or attack"),
     }
 }
@@ -77,13 +77,8 @@ fn rho(seeds: u64) {
     for case in cases::rings() {
         print!("{:<34}", case.name);
         for margin in margins.map(Some).into_iter().chain([None]) {
-            let runs = (1..=seeds).into_par_iter().filter_map(|seed| {
-                measure(
-                    &case,
-                    How { scheme: "pfc", margin, seed, discipline: Discipline::OutputQueued },
-                )
-            });
-            let tally: Tally = runs.collect::<Vec<_>>().into_iter().sum();
+            let discipline = Discipline::OutputQueued;
+            let tally = tally(&case, How { scheme: "pfc", margin, seed: 1, discipline }, seeds);
             let width = if margin.is_some() { 6 } else { 8 };
             print!("{:>width$}", tally.deadlocks);
         }
@@ -99,7 +94,8 @@ fn disciplines(seeds: u64) {
         for discipline in Discipline::ALL {
             for scheme in SCHEMES {
                 for margin in [None, Some(MARGIN)] {
-                    let tally = tally(&case, (scheme, margin, discipline), seeds);
+                    let how = How { scheme, margin, seed: 1, discipline };
+                    let tally = tally(&case, how, seeds);
                     let name = name(scheme, margin);
                     println!("{:<34} {:<22} {name:<12} {tally}", case.name, discipline.name());
                 }
@@ -108,11 +104,9 @@ fn disciplines(seeds: u64) {
     }
 }
 
-fn tally(case: &Case, how: (&'static str, Option<f64>, Discipline), seeds: u64) -> Tally {
-    let (scheme, margin, discipline) = how;
-    let runs = (1..=seeds)
-        .into_par_iter()
-        .filter_map(|seed| measure(case, How { scheme, margin, seed, discipline }));
+/// The sum over runs that differ from `how` in their seed.
+fn tally(case: &Case, how: How, seeds: u64) -> Tally {
+    let runs = (1..=seeds).into_par_iter().filter_map(|seed| measure(case, How { seed, ..how }));
     runs.collect::<Vec<_>>().into_iter().sum()
 }
 
@@ -124,7 +118,7 @@ fn name(scheme: &str, margin: Option<f64>) -> String {
 }
 
 /// All schemes on groups of cases.
-fn table(groups: &[(&str, Vec<Case>)], (seeds, margin): (u64, f64), filter: &str) {
+fn table(groups: &[(&str, Vec<Case>)], seeds: u64, margin: f64, filter: &str) {
     println!("+ is with cycle-aware thresholds; output-queued; {seeds} seeds each; 95 % intervals");
     println!("{:<26} {:<12} {}", "case", "scheme", Tally::heading());
     for (group, cases) in groups.iter().filter(|(name, _)| name.contains(filter)) {

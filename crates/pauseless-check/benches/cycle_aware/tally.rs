@@ -8,7 +8,7 @@ use pauseless_run::sample::share::fair_rates;
 use pauseless_sim::Config;
 use pauseless_sim::outcome::Outcome;
 
-/// Sums over runs.
+/// The sums over several runs.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub runs: usize,

@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::table::Row;
 
-/// One case.
+/// A scenario whose speed is measured.
 pub struct Case {
     pub name: String,
     pub peer: Peer,
@@ -21,7 +21,7 @@ pub struct Case {
 /// What another simulator can run of a case.
 #[derive(Clone, Debug)]
 pub enum Peer {
-    /// Nothing.
+    /// No other simulator can run it.
     None,
     /// Constant-rate flows on a fat tree, for the ns-3 program.
     Udp(Udp),
@@ -66,7 +66,7 @@ impl Case {
         cases.push(htsim_case());
         for (k, us) in [(8, 3_000), (16, 500), (32, 60)] {
             for (scheme, sections) in SCHEMES {
-                cases.push(fat_tree(k, us / share, (scheme, sections)));
+                cases.push(fat_tree(k, us / share, scheme, sections));
             }
         }
         for (k, us) in [(8, 20_000), (16, 5_000)] {
@@ -80,7 +80,7 @@ impl Case {
         all.find(|case| case.name == name).expect("a case")
     }
 
-    /// Runs it.
+    /// The speed of one run with so many threads.
     pub fn measure(&self, threads: usize) -> Row {
         let scenario = Scenario::parse(&self.name, &self.text, &Overrides::default());
         let scenario = scenario.unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
@@ -103,7 +103,7 @@ impl Case {
 }
 
 /// Every host sends to another one without end, as fast as it may.
-fn fat_tree(k: u32, us: u64, (scheme, sections): (&str, &str)) -> Case {
+fn fat_tree(k: u32, us: u64, scheme: &str, sections: &str) -> Case {
     let head = head(k, us);
     Case {
         name: format!("k{k}-{scheme}"),

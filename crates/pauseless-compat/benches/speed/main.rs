@@ -1,7 +1,7 @@
 //! Packet-hops and events per CPU second, memory and threads, and the ratio to other simulators:
 //!
 //! ```text
-//! cargo bench -p pauseless-lab --bench speed -- [PART..] [--threads 1,2] [--rounds 3] [--quick]
+//! cargo bench -p pauseless-compat --bench speed -- [PART..] [--threads 1,2] [--rounds 3] [--quick]
 //!     [--peer hpcc=COMMAND] [--peer htsim=COMMAND] [--peer ns3]
 //! ```
 //!
@@ -95,21 +95,17 @@ fn compare(wanted: &Wanted) {
         }
         let mut alone = None;
         for threads in &wanted.threads {
-            // Peers have one thread, so they are held against ours with one.
-            let peers = (*threads == 1).then_some(&wanted.peers);
-            let (row, peer) = alternate(&case, *threads, (wanted, peers));
+            let (row, peer) = alternate(&case, *threads, wanted);
             let single = *alone.get_or_insert(row.wall);
-            table::print_row(&case, &row, (single, peer));
+            table::print_row(&case, &row, single, peer);
         }
     }
 }
 
 /// We and the peer of the case in turn: the best of ours, and the best of the peer's CPU times.
-fn alternate(
-    case: &Case,
-    threads: usize,
-    (wanted, peers): (&Wanted, Option<&Peers>),
-) -> (Row, Option<f64>) {
+fn alternate(case: &Case, threads: usize, wanted: &Wanted) -> (Row, Option<f64>) {
+    // Peers have one thread, so they are held against ours with one.
+    let peers = (threads == 1).then_some(&wanted.peers);
     let mut best: Option<Row> = None;
     let mut peer: Option<(f64, Option<f64>)> = None;
     for _ in 0..wanted.rounds {

@@ -1,4 +1,4 @@
-// A peer for `cargo bench -p pauseless-lab --bench speed`: a k-ary fat tree with constant-rate UDP
+// A peer for `cargo bench -p pauseless-compat --bench speed`: a k-ary fat tree with constant-rate UDP
 // flows on Debian's ns-3. Written for this project; the benchmark builds and starts it:
 //
 //     ns3_fat_tree K GBPS DELAY_NS PAYLOAD_BYTES DURATION_NS < flows

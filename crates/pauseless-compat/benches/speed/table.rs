@@ -60,7 +60,7 @@ pub fn print_head() {
 }
 
 /// `single` is the time with one thread, `peer` how much more a hop costs the peer.
-pub fn print_row(case: &Case, row: &Row, (single, peer): (f64, Option<f64>)) {
+pub fn print_row(case: &Case, row: &Row, single: f64, peer: Option<f64>) {
     let peer = peer.map_or(String::new(), |ratio| format!("{ratio:.1}x"));
     println!(
         "{:<18} {:>6} {:>7} {:>12} {:>11.2}M {:>11.2}M {:>8.2} {:>7.2}x {:>5} MB {peer:>9}",

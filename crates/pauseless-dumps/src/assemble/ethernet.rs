@@ -59,8 +59,11 @@ pub enum Tunnels {
 /// The files of one fabric.
 #[derive(Default)]
 pub struct EthernetDumps<'s> {
+    /// The cables, from lists of links.
     pub wirings: Vec<Parsed<'s, Wiring>>,
+    /// The configurations of the switches.
     pub configs: Vec<Parsed<'s, SwitchConfig>>,
+    /// The buffer profiles of priority groups.
     pub profiles: Vec<Parsed<'s, Vec<PgProfile>>>,
 }
 

@@ -23,16 +23,22 @@ use pauseless_text::source::Source;
 
 /// A parsed file with its source, so that what is wrong can be shown there.
 pub struct Parsed<'s, T> {
+    /// The file that it was read from.
     pub source: &'s Source,
+    /// What the file says.
     pub value: T,
 }
 
 /// The dumps of one fabric.
 #[derive(Default)]
 pub struct Dumps<'s> {
+    /// The nodes and links of the subnet.
     pub cabling: Option<Parsed<'s, Cabling>>,
+    /// The linear forwarding tables of the switches.
     pub tables: Option<Parsed<'s, Vec<Lft>>>,
+    /// The service levels of paths.
     pub levels: Option<Parsed<'s, Vec<PathSl>>>,
+    /// The SL-to-VL tables of the ports.
     pub lanes: Option<Parsed<'s, Vec<SlVlRow>>>,
 }
 

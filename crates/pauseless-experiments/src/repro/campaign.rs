@@ -34,7 +34,7 @@ pub(super) fn run_all(
             let some = first..plan.len().min(first + RUNS_AT_ONCE);
             let tasks = Vec::from_iter(some.map(|index| plan.task(index)));
             let samples =
-                scope.sample(tasks.iter().map(|it| task(&plan.campaign, it)).collect())?;
+                scope.sample(tasks.iter().map(|it| run(named, &plan.campaign, it)).collect())?;
             for (task, sample) in tasks.into_iter().zip(samples) {
                 let prefix = collect(measured, named, &plan.campaign, &task.labels, &sample);
                 rows.push((Identity::of(&task), row(&plan.campaign, &task, &sample)));
@@ -90,12 +90,33 @@ fn plan(scope: &Scope<'_>, campaign: Campaign) -> Result<Plan, Failure> {
 }
 
 /// A run of a campaign as an experiment makes it.
-fn task(campaign: &Campaign, task: &plan::Task) -> Task {
-    let labels = Vec::from_iter(task.labels.iter().map(Label::to_string));
-    let name = format!("{}: {}", campaign.name, labels.join(", "));
-    Task::new(name, &task.text, Overrides::default())
-        .measuring(&campaign.keep)
-        .keeping(&campaign.curves)
+fn run(named: &CampaignUse, campaign: &Campaign, task: &plan::Task) -> Task {
+    let (mut name, numbers) = identify(named, campaign, &task.labels);
+    for (axis, number) in numbers {
+        name += &format!(", {axis} {number}");
+    }
+    let task = Task::new(name, &task.text, Overrides::default());
+    task.measuring(&campaign.keep).keeping(&campaign.curves)
+}
+
+/// How the names of a run's values begin, and its numbers on the axes that are not in there.
+fn identify<'c>(
+    named: &CampaignUse,
+    campaign: &'c Campaign,
+    labels: &[Label],
+) -> (String, Vec<(&'c str, f64)>) {
+    let mut prefix = named.name.value.clone();
+    let mut numbers = Vec::new();
+    for (axis, label) in campaign.axes.iter().zip(labels) {
+        let place = format!("{{{}}}", axis.name);
+        match label {
+            Label::Number(number) if !named.name.contains(&place) => {
+                numbers.push((axis.name.as_str(), *number));
+            }
+            _ => prefix = prefix.replace(&place, &label.to_string()),
+        }
+    }
+    (prefix, numbers)
 }
 
 /// Adds what a run is and what was measured in it; returns how the names of its values begin.
@@ -106,18 +127,10 @@ fn collect(
     labels: &[Label],
     sample: &Sample,
 ) -> String {
-    let mut prefix = named.name.value.clone();
-    let mut numbers = Vec::new();
-    for (axis, label) in campaign.axes.iter().zip(labels) {
-        let place = format!("{{{}}}", axis.name);
-        match label {
-            Label::Number(number) if !prefix.contains(&place) => numbers.push((axis, *number)),
-            _ => prefix = prefix.replace(&place, &label.to_string()),
-        }
-    }
+    let (prefix, numbers) = identify(named, campaign, labels);
     let values = &mut measured.values;
     for (axis, number) in numbers {
-        values.push(format!("{prefix}/{}", axis.name), number);
+        values.push(format!("{prefix}/{axis}"), number);
     }
     for name in &campaign.keep {
         values.push_if(format!("{prefix}/{name}"), sample.metric(name));

@@ -12,8 +12,11 @@ use pauseless_text::records;
 records! {
     /// The document of several experiments.
     pub struct Document<'a>(all: &'a [Reproduced]) {
+        /// The version of the format of this document.
         schema: u32 = SCHEMA;
+        /// The experiments with their claims, in the order of the command.
         experiments: Vec<ExperimentRecord<'a>> = all.iter().map(ExperimentRecord::new).collect();
+        /// The documents of all runs, as `run --json` prints them.
         runs: Vec<&'a serde_json::Value> = all.iter().flat_map(|done| &done.documents).collect();
     }
 

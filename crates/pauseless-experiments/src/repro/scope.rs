@@ -111,7 +111,7 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub fn new(
+    pub(crate) fn new(
         session: &'a Session<'a>,
         name: &'a str,
         experiment: &'a Experiment,

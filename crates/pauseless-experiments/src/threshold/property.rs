@@ -37,7 +37,7 @@ pub struct Limit {
 
 /// On which side of a limit a number lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub(crate) enum Comparison {
     Above,
     AtLeast,
     Below,

@@ -53,7 +53,7 @@ named! {
 }
 
 impl Direction {
-    pub fn of(course: &Course) -> Option<Direction> {
+    pub(crate) fn of(course: &Course) -> Option<Direction> {
         match (course.at_low, course.at_high) {
             (false, true) => Some(Direction::Appears),
             (true, false) => Some(Direction::Disappears),

@@ -1,4 +1,4 @@
-// What the program writes into a page: crates/pauseless-lab/src/report/scene.rs.
+// What the program writes into a page: crates/pauseless-report/src/scene.rs.
 
 export interface Scene {
   palette: string[];

@@ -122,7 +122,7 @@ pub enum CauseRecord {
 }
 
 impl CauseRecord {
-    pub fn new(run: &Run, cause: PauseCause) -> CauseRecord {
+    pub(crate) fn new(run: &Run, cause: PauseCause) -> CauseRecord {
         match cause {
             PauseCause::Pause(number) => CauseRecord::Pause(number),
             PauseCause::Egress(queue) => CauseRecord::Egress(egress_name(run, queue)),

@@ -59,7 +59,7 @@ impl SizeRange {
         SizeRange::new(Bytes::mb(1), None),
     ];
 
-    pub const fn new(min: Bytes, below: Option<Bytes>) -> SizeRange {
+    pub(crate) const fn new(min: Bytes, below: Option<Bytes>) -> SizeRange {
         SizeRange { min, below }
     }
 

@@ -84,7 +84,7 @@ impl Remedy {
 }
 
 /// The scenario with this seed, whose sources are on for so long.
-pub fn scenario(network: &Network, remedy: Remedy, (seed, on): (u64, Span)) -> Scenario {
+pub fn scenario(network: &Network, remedy: Remedy, seed: u64, on: Span) -> Scenario {
     let begin = network.text.find("[flow_control]").expect("a section");
     let end = network.text.find("[[flow]]").expect("a section");
     let pfc = &network.text[begin..end];

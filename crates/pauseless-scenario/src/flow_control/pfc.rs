@@ -24,6 +24,7 @@ section! {
     }
 }
 
+/// Priority flow control as a kind of `[flow_control]`.
 pub static PFC: Variant<Arc<AnyScheme>> = variant::<Pfc>("pfc");
 
 impl Scheme for Pfc {

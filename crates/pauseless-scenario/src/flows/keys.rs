@@ -126,6 +126,7 @@ section! {
         /// The switches from target to source, for what the source is told
         /// (`[congestion_control]`).
         return_path: List<String>, within "a list of strings", derived "by `[routing]`";
+        /// The keys that all kinds of flows have.
         common: Common, keys inline;
         /// The number of flows like this; they are called `NAME#1`, `NAME#2`.., or numbered as
         /// flows of the same ends.

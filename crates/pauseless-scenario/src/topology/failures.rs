@@ -51,7 +51,7 @@ pauseless_text::quantity!(Share);
 /// Two names in a list, such as the nodes at the ends of a link.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    pub names: [At<String>; 2],
+    pub(crate) names: [At<String>; 2],
     /// The place at which the list begins.
     pub place: Place,
 }

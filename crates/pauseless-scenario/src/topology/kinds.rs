@@ -1,7 +1,7 @@
 //! The kinds of fabrics, each declared once: its name, its sentence and its keys.
 //!
 //! A new kind is its shape in `pauseless_fabric::generate`, a block of keys here, and a line in
-//! [`KINDS`], or is registered from another crate. Its first key may be written without its name, as in `--generate fat-tree:48`.
+//! `KINDS`, or is registered from another crate. Its first key may be written without its name, as in `--generate fat-tree:48`.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -28,7 +28,9 @@ pub enum Layout {
 /// A shape, and where its numbers were written.
 #[derive(Clone, Debug)]
 pub struct Generated {
+    /// The shape with its sizes.
     pub shape: Arc<dyn Shape>,
+    /// The places of the keys that say its sizes, for problems; empty if no file does.
     pub places: Vec<(&'static str, Place)>,
 }
 

@@ -143,6 +143,7 @@ section! {
     /// flows, whatever else is in the file; the resolved scenario has the sections, and not the
     /// flows. A single section may be written `[traffic]`.
     pub struct OfEachFlow {
+        /// The keys that all kinds of flows have.
         common: Common, keys inline except size on off;
         /// The classes of flows below some sizes; with `[["10 KB", 3], ["100 KB", 2]]`, flows below
         /// 10 KB have class 3, others below 100 KB class 2.

@@ -42,7 +42,7 @@ named! {
 }
 
 impl Role {
-    pub fn of(topology: &Topology, node: NodeId) -> Role {
+    pub(crate) fn of(topology: &Topology, node: NodeId) -> Role {
         if topology.is_host(node) { Role::Host } else { Role::Switch }
     }
 }

@@ -51,7 +51,7 @@ impl<T> From<RangeInclusive<T>> for Within<T> {
     }
 }
 
-/// Makes a [`Quantity`] a kind of value that stands behind a key.
+/// Makes a [`Quantity`](crate::unit::Quantity) a kind of value that stands behind a key.
 #[macro_export]
 macro_rules! quantity {
     ($($type:ty),*) => {$(

@@ -8,7 +8,7 @@ use pauseless_text::section;
 section! {
     /// Every host sends to the one so many places further, in a circle.
     pub struct Shift {
-        /// How many places.
+        /// How many places further the target is.
         by: u32, within 1..=1_000, default 1;
         /// How much each of them sends.
         size: Bytes, within Bytes::new(1)..=Bytes::mb(1_000), required "\"1 MB\"";

@@ -79,14 +79,14 @@ const HTSIM: [Htsim; 4] = [
     },
     Htsim {
         name: "permutation",
-        files: &["crates/pauseless-lab/tests/htsim/perm_128n_128c_10MB.cm"],
+        files: &["crates/pauseless-compat/tests/htsim/perm_128n_128c_10MB.cm"],
         options: "--htsim mtu=1500,end=200",
     },
     Htsim {
         name: "paths",
         files: &[
-            "crates/pauseless-lab/tests/htsim/perm_128n_128c_10MB.cm",
-            "crates/pauseless-lab/tests/htsim/A_perm128.paths",
+            "crates/pauseless-compat/tests/htsim/perm_128n_128c_10MB.cm",
+            "crates/pauseless-compat/tests/htsim/A_perm128.paths",
         ],
         options: "--htsim mtu=1500,end=200",
     },

@@ -9,7 +9,6 @@ mod workload;
 use super::scope::{Failure, Scope};
 use crate::repro::data::Measured;
 use pauseless_run::Run;
-use pauseless_run::results::{Facts, Reference};
 use pauseless_run::sample::Add;
 use pauseless_text::words;
 

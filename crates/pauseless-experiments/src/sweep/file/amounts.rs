@@ -9,7 +9,6 @@ use super::axis::POINTS_MAX;
 use crate::threshold::Scale;
 use pauseless_scenario::vary::{Amount, Unit};
 use pauseless_text::declare::{Declared, FileValue, Kind};
-use pauseless_text::file::quote;
 use pauseless_text::problem::{Problem, Sink};
 use pauseless_text::reader::{At, Item};
 use pauseless_text::{section, words};

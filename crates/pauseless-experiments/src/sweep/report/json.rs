@@ -9,22 +9,37 @@ use pauseless_run::table::{Cells, Table};
 use pauseless_text::records;
 
 records! {
+    /// The document of a campaign: what its runs say together.
     pub struct Document<'a>(report: &'a Report) after {
         let ended = report.ended.iter();
     } {
+        /// The version of the format of this document.
         schema: u32 = SCHEMA;
+        /// The name of the campaign.
         campaign: &'a str = &report.name;
+        /// The title of the campaign, in one line.
         title: &'a str = &report.title;
+        /// How this size of the campaign differs, in words.
         note: &'a str = &report.note;
+        /// The version of the program that made the runs.
         version: &'a str = &report.version;
+        /// The size of the campaign, if one was asked for.
         size: Option<&'a str> = report.context.size.as_deref();
+        /// How many runs were made.
         runs: usize = report.runs;
+        /// How many tasks have no result yet.
         missing: usize = report.context.missing;
+        /// How many runs could not be made.
         failed: usize = report.failed.count;
+        /// What the filter left of the networks, as a sentence.
         screened: Option<&'a str> = report.context.screened.as_deref();
+        /// How many runs ended for which reason.
         ended: Map<String, Value> = ended.map(|(why, runs)| (why.clone(), (*runs).into())).collect();
+        /// How many runs have found what.
         found: FoundRecord<'a> = FoundRecord::new(&report.found);
+        /// The claims, and whether they hold.
         claims: Vec<ClaimRecord<'a>> = report.claims.iter().map(ClaimRecord::new).collect();
+        /// The tables of the campaign, with a row for each point.
         reports: Vec<PartRecord<'a>> = report.parts.iter().map(PartRecord::new).collect();
     }
 

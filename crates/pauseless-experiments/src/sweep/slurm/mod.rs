@@ -78,7 +78,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Failure {
+    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure { message: message.into(), help: help.into() }
     }
 }

@@ -21,7 +21,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub fn new(file: &Path, message: impl Into<String>, help: impl Into<String>) -> Failure {
+    pub(crate) fn new(file: &Path, message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::File { file: file.to_path_buf(), message: message.into(), help: help.into() }
     }
 

@@ -79,7 +79,7 @@ impl Store {
         Store::of(folder, campaign)
     }
 
-    pub fn of(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
+    pub(crate) fn of(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
         Ok(Store {
             folder: folder.to_path_buf(),
             columns: Columns::of(campaign, folder)?,

@@ -17,26 +17,34 @@ use pauseless_text::unit::{self, Quantity};
 /// All rows, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
+    /// The flows in this order.
     pub list: Vec<Row>,
     /// The names of sources and targets, each once.
     pub hosts: Vec<String>,
 }
 
+/// One flow of a list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The line, from 1.
     pub line: u32,
     /// Where the row begins and ends in the text.
     pub at: (u32, u32),
-    /// The positions of source and target in [`Rows::hosts`].
+    /// The position of the source in [`Rows::hosts`].
     pub source: u32,
+    /// The position of the target in [`Rows::hosts`].
     pub target: u32,
+    /// The bytes to send; without them, the flow has no end.
     pub size: Option<Bytes>,
+    /// When it starts, counted from the start of the section.
     pub start: Span,
+    /// The class of its packets, unless it is that of the section.
     pub class: Option<u8>,
+    /// The name by which other rows wait for it.
     pub name: Option<Box<str>>,
     /// The names of the rows that it waits for, with commas between them.
     pub after: Option<Box<str>>,
+    /// How long it waits after the end of the last flow of `after`.
     pub delay: Span,
     /// The nodes of its path, with commas between them.
     pub path: Option<Box<str>>,

@@ -94,7 +94,7 @@ impl FileValue for ClockText {
 }
 
 impl Wire {
-    pub fn read(mut section: Section<'_>) -> Wire {
+    pub(crate) fn read(mut section: Section<'_>) -> Wire {
         let mut wire = Wire::default();
         WireKeys::fill(&mut section, &mut wire);
         section.finish();
