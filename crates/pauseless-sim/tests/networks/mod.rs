@@ -17,7 +17,7 @@ use pauseless_fabric::generate::{LinkSpecs, Ring, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
-use pauseless_sim::config::{Flow, Ingress, Stop};
+use pauseless_sim::config::{Flow, Ingress};
 use pauseless_sim::rng::{Purpose, Stream};
 
 pub const MTU: Bytes = Bytes::new(1_500);
