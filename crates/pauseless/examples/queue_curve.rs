@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert!(most < 500.0, "and nothing is lost");
     }
     // PFC lets the queue swing between its thresholds; GFC settles.
-    let [pfc, gfc] = curves.each_ref().map(|curve| swing(curve));
+    let [pfc, gfc] = curves.each_ref().map(swing);
     println!("in the second half the queue swings by {pfc:.0} KB and by {gfc:.0} KB");
     assert!(gfc < pfc);
 
