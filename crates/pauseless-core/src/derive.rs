@@ -79,7 +79,8 @@ impl Latency {
     }
 }
 
-/// B_m - B_0 of conceptual GFC: 4 C tau.
+/// The least B_m - B_0 of conceptual GFC, from where senders slow down to where they stop: 4 C tau,
+/// rounded up.
 //= gfc19 4.1 theorem 4.1
 pub fn conceptual_width(latency: &Latency) -> Bytes {
     latency.line.bytes_in_up(latency.tau() * 4)

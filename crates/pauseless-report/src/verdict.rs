@@ -68,7 +68,7 @@ pub fn findings(outcome: &Outcome) -> Vec<Finding> {
     Finding::ALL.into_iter().filter(|finding| finding.is_in(outcome)).collect()
 }
 
-/// The verdict in a few words: `deadlock at 3.41 ms`, `starvation since 20 ms`, `flows`.
+/// The verdict in a few words: `deadlock at 3.41 ms`, `starvation since 20 ms`, `no finding`.
 pub fn brief(run: &Run) -> String {
     let outcome = &run.outcome;
     let mut parts = Vec::new();

@@ -114,7 +114,7 @@ pub(crate) struct Fabric {
     pub ends: Vec<End>,
     /// The random streams of each end, apart from it because most runs never draw.
     pub jitters: Vec<Jitter>,
-    /// The counters of each end, apart from it because most runs do not count.
+    /// Bytes received and control bytes sent by each end; apart from `End` to keep that small.
     pub traffic: Vec<Traffic>,
     pub frames: Pool<(Time, Frame)>,
     pub controls: Pool<(Time, Control)>,

@@ -244,8 +244,9 @@ impl<'a> View<'a> {
         missing.max(sent.saturating_sub(received))
     }
 
-    /// Frames that one node has sent and the next one has not seen, the last ones of a flow included,
-    /// which no later number shows. Known only where none is under way.
+    /// Frames that were lost on wires, over all ports of the bed: sent by one node, not received by
+    /// the next. Unlike gaps in sequence numbers this shows the last frames of a flow as well. 0 while
+    /// frames may still be under way.
     fn lost_between(self) -> u64 {
         if !self.is_settled {
             return 0;
@@ -346,7 +347,8 @@ impl<'a> View<'a> {
         self.reports.iter().map(|report| report.series.times.len()).min().unwrap_or(0)
     }
 
-    /// What the scenario's probes ask for, of samples that may be closer together.
+    /// The recording at the scenario's resolution. Each of its samples is made of `probe_parts` finer
+    /// ones: the last for levels, the mean for rates.
     fn series(self) -> Recording {
         let probes = &self.config.probes;
         let parts = plan::probe_parts(self.config) as usize;

@@ -31,7 +31,7 @@ pub(super) struct Input<'i> {
     pub sink: &'i Sink,
 }
 
-/// What a scenario is made of.
+/// What was read and found valid, from which the scenario is built.
 struct Parts<'p> {
     config: &'p Config<'p>,
     topology: &'p Topology,

@@ -55,7 +55,8 @@ impl Tree {
         })
     }
 
-    /// Whether it has the node that is called so, by whichever of parallel links.
+    /// Whether the tree has a node of this name, such as `H3` or `LS0`; a suffix `#n`, which tells
+    /// parallel links apart, is ignored.
     pub(super) fn has(&self, name: &str) -> bool {
         let name = name.split('#').next().unwrap_or(name);
         let counts = ["H", "LS", "US", "CS"].into_iter();

@@ -391,7 +391,8 @@ impl Downstream for BufferDownstream {
     }
 }
 
-/// The receiver's half of time-based GFC.
+/// The receiver's half of time-based GFC: says every `period` how many bytes are free, by a message or
+/// by credits.
 #[derive(Clone, Debug)]
 pub struct TimeDownstream {
     config: Box<TimeConfig>,

@@ -136,7 +136,8 @@ impl Listening {
         })
     }
 
-    /// Handles a packet that is not the expected one.
+    /// The answer to a packet out of order: the last acknowledgement again for a duplicate, a NACK for
+    /// a gap, at most one in each `nack_interval`.
     fn refuse(&mut self, now: Time, packet: Received, config: GoBackN) -> Option<Feedback> {
         let Received { is_marked, echo, .. } = packet;
         if !packet.sequence.is_from(self.expected) {

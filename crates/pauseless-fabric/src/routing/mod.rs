@@ -87,7 +87,8 @@ impl Routes {
     }
 }
 
-/// The groups of a forwarding table: first one per host, then any number of others.
+/// The destinations that a forwarding table tells apart. A group is all packets that are forwarded
+/// alike to one host: first one per host, then one per explicit path or further address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
     of_node: Vec<Option<GroupId>>,

@@ -97,7 +97,7 @@ impl Network {
         nodes.filter(|(_, role)| *role != Role::Host)
     }
 
-    /// The hosts that stand beside this switch.
+    /// The hosts whose `home` is this switch.
     pub(super) fn hosts_on(&self, switch: usize) -> Vec<usize> {
         let nodes = self.nodes.iter().enumerate();
         let here = nodes.filter(|(_, node)| node.role == Role::Host && node.home == Some(switch));

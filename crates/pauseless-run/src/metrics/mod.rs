@@ -22,7 +22,8 @@ pub struct Metrics {
     pub completion: Option<Completion>,
     /// Jain's index over the goodput of all flows that have started.
     pub fairness: Option<Fairness>,
-    /// Jain's index over the late goodput of the flows without end that have started.
+    /// Jain's index over the goodput in the last quarter of their lives of the flows without end that
+    /// have started; `None` for fewer than two, or if none got anything.
     pub fairness_endless: Option<Fairness>,
     /// The links by the layer of their sending end, from the hosts up.
     pub layers: Vec<LayerUse>,

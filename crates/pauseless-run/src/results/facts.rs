@@ -109,7 +109,7 @@ impl<'r> Facts<'r> {
         (group.count() > 0).then_some(Cow::Owned(group))
     }
 
-    /// A port by its name.
+    /// What a port has carried, by its name, such as `S1:H1`; `None` if there is no such port.
     pub(super) fn port(&self, name: &str) -> Option<&PortUse> {
         let at = self.port_id(name)?;
         self.metrics.ports.iter().find(|port| (port.node, port.port) == at)

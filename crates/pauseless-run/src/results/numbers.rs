@@ -1,5 +1,7 @@
 //! The numbers that a run can have. To add one, add an entry here: it is then known to campaigns,
-//! claims, thresholds and `pauseless metrics`, and with `json` it is in the document of a run.
+//! claims, thresholds and `pauseless metrics`. `json` below `metrics.` puts it into the document of a
+//! run (fields above that are written by hand in `pauseless-report`), `column` into the tables of flows,
+//! `head` into the tables of the text report, and `kept` into the rows of campaigns.
 //! `UPDATE_EXPECT=1 cargo test -p pauseless-run --test metrics_docs` writes it into the documentation.
 
 use pauseless_core::unit::{Bytes, Span, Time};

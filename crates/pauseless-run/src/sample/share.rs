@@ -6,8 +6,8 @@ use pauseless_sim::config::{Config, Flow};
 
 use crate::Run;
 
-/// What each flow got in the last quarter of the time in which it sent, in percent of its max-min
-/// fair rate.
+/// The goodput of each flow in the last quarter of its life, in percent of its max-min fair rate when
+/// all flows send.
 pub fn shares(run: &Run) -> Vec<f64> {
     let config = &run.scenario.config;
     let fair = fair_rates(config, config.flows.iter());

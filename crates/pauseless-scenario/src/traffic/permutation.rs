@@ -15,7 +15,7 @@ section! {
     /// Every host sends to another one, along a random cycle through all hosts; without a `name`,
     /// flows are called as in `[[flow]]`.
     pub struct Permutation {
-        /// How much each of them sends.
+        /// How much each host sends.
         size: Bytes, within SIZES, derived "without end";
     }
 }

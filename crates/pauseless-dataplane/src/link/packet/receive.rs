@@ -70,10 +70,11 @@ impl ReceiveRing {
     }
 }
 
-/// The frame in a slot.
+/// The frame in a slot, with the VLAN tag that the kernel took out put back into it.
 ///
 /// # Safety
-/// The slot must be ours as long as the frame is used, and `flags` must be its status.
+/// `start` must be the start of a slot that is ours as long as the frame is used, with room for a
+/// tag before the frame, and `flags` must be its status.
 unsafe fn frame_in<'a>(start: *mut u8, flags: u32) -> Received<'a> {
     // SAFETY: behind the status lies the rest of the header that the kernel has written.
     let header = unsafe { ptr::read(start.cast::<libc::tpacket2_hdr>()) };

@@ -33,7 +33,8 @@ pub enum GuidOwner {
     Switch,
     /// The GUID of a port of an adapter: opensm does not write that of the adapter.
     AdapterPort,
-    /// The GUID of a node; the file does not say of which kind.
+    /// The GUID of a node; the file does not say whether of
+    /// switches or channel adapters.
     Node,
 }
 

@@ -20,7 +20,8 @@ pub struct Judged {
     pub other: Option<Share>,
     /// Whether the claim holds.
     pub holds: bool,
-    /// How that compares with how the claim is marked.
+    /// Whether that agrees with what the campaign's file says of the claim: met, not met, broken, or met
+    /// but not marked so.
     pub verdict: Verdict,
     /// How many runs of the campaign are missing: with them, it may be another verdict.
     pub missing: usize,
