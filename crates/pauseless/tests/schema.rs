@@ -46,6 +46,7 @@ fn files() -> Vec<(PathBuf, &'static str)> {
                     folders.push(path);
                     continue;
                 }
+                () if name.ends_with("Cargo.toml") => continue,
                 () if name.ends_with(".claims.toml") => "claims",
                 () if name.ends_with(".sweep.toml") => "campaign",
                 () if name.ends_with(".toml") => "scenario",
