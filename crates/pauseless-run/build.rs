@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What decides the result of a run.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 9] = [
+    "../pauseless-compat/src",
     "../pauseless-core/src",
+    "../pauseless-dumps/src",
+    "../pauseless-experiments/src/sweep/execute.rs",
     "../pauseless-fabric/src",
     "../pauseless-sim/src",
     "../pauseless-text/src",
