@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What decides the result of a run.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
+    "../pauseless-check/src/reach.rs",
     "../pauseless-compat/src",
     "../pauseless-core/src",
     "../pauseless-dumps/src",
     "../pauseless-experiments/src/sweep/execute.rs",
+    "../pauseless-experiments/src/sweep/network.rs",
     "../pauseless-fabric/src",
     "../pauseless-sim/src",
     "../pauseless-text/src",

@@ -1,6 +1,7 @@
 //! Campaigns that a claims file names: their runs are made like those of cases, and their rows are
 //! judged.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::catalogue::Entry;
@@ -48,7 +49,11 @@ pub(super) fn run_all(
         }
         let file = named.file.value.clone();
         match results.iter_mut().find(|it| it.file == file) {
-            Some(known) => known.rows.extend(rows),
+            // Sizes of one campaign may have tasks in common, which count once.
+            Some(known) => {
+                let seen = BTreeSet::from_iter(known.rows.iter().map(|(_, row)| row.task));
+                known.rows.extend(rows.into_iter().filter(|(_, row)| !seen.contains(&row.task)));
+            }
             None => results.push(Results { file, campaign: plan.campaign, rows }),
         }
     }
@@ -145,7 +150,7 @@ fn collect(
 fn row(campaign: &Campaign, task: &plan::Task, sample: &Sample) -> Row {
     Row {
         task: task.name,
-        ended: String::new(),
+        ended: sample.ended.clone(),
         error: None,
         numbers: campaign.keep.iter().map(|name| sample.metric(name)).collect(),
     }

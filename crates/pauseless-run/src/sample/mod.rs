@@ -19,6 +19,10 @@ use crate::results::{Facts, Kept, NUMBERS, Of, Reference, curves};
 /// What is kept of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sample {
+    /// Why the run ended, as results have it: `duration`, `deadlock`, `done`, `steady` or
+    /// `interrupted`.
+    #[serde(default)]
+    pub ended: String,
     /// Numbers by name, such as `rate.F1`; see `docs/metrics.md`.
     pub metrics: BTreeMap<String, f64>,
     /// The instants of the curves, in milliseconds.
@@ -54,7 +58,7 @@ impl Sample {
         numbers: &[Asked],
     ) -> Result<Sample, String> {
         let run = facts.run;
-        let mut sample = Sample::default();
+        let mut sample = Sample { ended: run.ended_name().to_string(), ..Sample::default() };
         for Asked { name, reference } in numbers {
             if let Some(value) = reference.value(facts) {
                 sample.metrics.insert(name.clone(), value);

@@ -20,8 +20,22 @@ pub struct Samples {
     writer: Writer,
     /// The hash of the program.
     program: String,
-    /// The numbers of the runs that were there when the folder was opened.
-    known: BTreeMap<Name, BTreeMap<String, f64>>,
+    /// The runs that were there when the folder was opened: why each ended, and its numbers.
+    known: BTreeMap<Name, Known>,
+}
+
+/// What the rows of a folder say of a run.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    ended: String,
+    numbers: BTreeMap<String, f64>,
+}
+
+impl Known {
+    /// Whether the run has a JSON document.
+    fn has_document(&self) -> bool {
+        self.numbers.get(COUNTS[2]).is_some_and(|count| *count > 0.0)
+    }
 }
 
 impl Samples {
@@ -31,11 +45,16 @@ impl Samples {
         super::recover(path)?;
         let program = std::env::current_exe().and_then(fs::read);
         let program = program.map_err(|error| Failure::read(path, &error))?;
-        let mut known = BTreeMap::new();
+        let mut known: BTreeMap<Name, Known> = BTreeMap::new();
         let mut add = |names: &[String], row: Row| {
             let numbers = names.iter().cloned().zip(row.numbers);
             let numbers = numbers.filter_map(|(name, number)| Some((name, number?)));
-            known.insert(row.task, numbers.collect());
+            let new = Known { ended: row.ended, numbers: numbers.collect() };
+            // A run that was made again for its document is there twice: that one counts.
+            let old = known.entry(row.task).or_default();
+            if new.has_document() || !old.has_document() {
+                *old = new;
+            }
         };
         // Journals come first: what leaves one in the meantime is in a part by then.
         for file in disk::list(&path.join(JOURNAL), journal::EXTENSION)? {
@@ -70,12 +89,12 @@ impl Samples {
 
     /// A run that was finished before. One whose files are not all there is to be made again.
     pub(crate) fn get(&self, task: &Name) -> Option<Sample> {
-        let mut metrics = self.known.get(task)?.clone();
+        let Known { ended, numbers: mut metrics } = self.known.get(task)?.clone();
         let [instants, flows, documents] = COUNTS.map(|name| metrics.remove(name));
         let metrics = metrics.into_iter();
         let metrics =
             metrics.filter_map(|(name, it)| Some((name.strip_prefix(METRIC)?.into(), it)));
-        let mut sample = Sample { metrics: metrics.collect(), ..Sample::default() };
+        let mut sample = Sample { ended, metrics: metrics.collect(), ..Sample::default() };
         if instants? > 0.0 {
             let mut columns = self.table(SERIES, task)?.into_iter();
             sample.times_ms = columns.next()?.1;
@@ -134,7 +153,8 @@ impl Samples {
         let counts = COUNTS.into_iter().map(str::to_string).zip(counts.map(|it| it as f64));
         let metrics = sample.metrics.iter().map(|(name, it)| (format!("{METRIC}{name}"), *it));
         let numbers = counts.chain(metrics).map(|(name, number)| (name, Some(Value::of(number))));
-        let record = Record { numbers: numbers.collect(), ..Record::of(task) };
+        let ended = sample.ended.clone();
+        let record = Record { ended, numbers: numbers.collect(), ..Record::of(task) };
         self.writer.keep(&record, tables)
     }
 }
@@ -158,6 +178,7 @@ mod tests {
         assert_ne!(task, store.name(&["scenariom", "easures"]));
         assert!(store.get(&task).is_none());
         let sample = Sample {
+            ended: "deadlock".to_string(),
             metrics: BTreeMap::from([("deadlock".to_string(), 1.0), ("seed".to_string(), 0.1)]),
             times_ms: vec![0.5, 1.0],
             curves: BTreeMap::from([("a + b".to_string(), vec![1.5, 2.5])]),
@@ -178,6 +199,26 @@ mod tests {
         }
         fs::remove_file(folder.join(SERIES).join(format!("{task}.parquet"))).expect("its curves");
         assert!(Samples::open(folder).expect("the same folder").get(&task).is_none());
+    }
+
+    /// As when `repro --full` is followed by `repro --full --json`, whichever row is read last.
+    #[test]
+    fn a_run_that_was_made_again_for_its_document_has_it() {
+        let with = Sample { document: Some(serde_json::json!({})), ..Sample::default() };
+        for (first, second) in [(&Sample::default(), &with), (&with, &Sample::default())] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let task = Name::of(&["run"]);
+            for sample in [first, second] {
+                let store = Samples::open(folder.path()).expect("a place on disk");
+                store.put(task, sample).expect("a place on disk");
+            }
+            // Once with the second row in a journal, and once with both in parts.
+            for _ in 0..2 {
+                let store = Samples::open(folder.path()).expect("the same folder");
+                assert_eq!(store.len(), 1);
+                assert!(store.get(&task).is_some_and(|it| it.document.is_some()));
+            }
+        }
     }
 
     #[test]
