@@ -9,9 +9,9 @@ use pauseless_core::unit::Span;
 use pauseless_experiments::threshold::{
     Answer, Direction, Property, Question, Refusal, Scale, Verdict, json, page,
 };
-use pauseless_report::json::to_text;
 use pauseless_scenario::vary::{Amount, Knob};
 use pauseless_scenario::{Overrides, Scenario};
+use pauseless_text::record::to_text;
 
 const PCN_FIG5: &str = include_str!("../../../papers/pcn/fig5.toml");
 const HOTNETS_FIG4: &str = include_str!("../../../papers/hotnets/fig4.toml");

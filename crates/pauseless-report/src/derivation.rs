@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::json::SCHEMA;
 use pauseless_plan::explain::{Loop, PaperRecord, StageRecord, StepRecord, explain, paper};
 use pauseless_scenario::Scenario;
+use pauseless_text::record::SCHEMA;
 use pauseless_text::records;
 
 /// The document of `explain`.

@@ -17,7 +17,7 @@ use pauseless_run::Comparison;
 use pauseless_run::Run;
 use pauseless_run::results::Facts;
 use pauseless_run::results::rows::{self, Object};
-pub use pauseless_text::record::{SCHEMA, to_text};
+use pauseless_text::record::SCHEMA;
 use pauseless_text::records;
 use provenance::ProvenanceRecord;
 

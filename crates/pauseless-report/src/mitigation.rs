@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::summary::Section;
-use super::text::Table;
 use pauseless_run::Run;
 use pauseless_text::quantity;
+use pauseless_text::terminal::Table;
 
 /// Storms, or `None` if there was none.
 pub fn section(run: &Run) -> Option<Section> {

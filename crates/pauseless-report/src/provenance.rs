@@ -8,9 +8,9 @@ use pauseless_sim::outcome::{EgressQueue, PauseTree, PausedLink, Provenance};
 
 use super::html::escape;
 use super::summary::Section;
-use super::text::Table;
 use pauseless_run::Run;
 use pauseless_text::quantity;
+use pauseless_text::terminal::Table;
 
 /// The trees of pauses, or `None` if there was none or pauses were not recorded.
 pub fn section(run: &Run) -> Option<Section> {

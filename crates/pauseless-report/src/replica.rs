@@ -3,10 +3,10 @@
 use pauseless_core::unit::Time;
 
 use super::summary::Section;
-use super::text::Table;
 use pauseless_run::Comparison;
 use pauseless_run::Run;
 use pauseless_text::quantity;
+use pauseless_text::terminal::Table;
 
 /// A line for people, if there was a replica.
 pub fn sentence(run: &Run) -> Option<String> {

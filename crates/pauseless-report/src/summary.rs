@@ -1,6 +1,5 @@
 //! The metrics of a run as a few short tables and sentences, for a terminal and for a page.
 
-use super::text::Table;
 use super::{mitigation, provenance, replica};
 use pauseless_run::Run;
 use pauseless_run::metrics::completion::{Completion, Group};
@@ -9,6 +8,7 @@ use pauseless_run::metrics::links::LayerUse;
 use pauseless_run::metrics::{Fairness, Metrics};
 use pauseless_run::results::{NUMBERS, Number, Of, Scope, Value};
 use pauseless_text::quantity;
+use pauseless_text::terminal::Table;
 
 /// A table and what is to be said below it.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use pauseless_run::Run;
 use pauseless_run::metrics::has_started;
 use pauseless_run::results::{Facts, Of, Scope};
 use pauseless_text::quantity;
-pub use pauseless_text::terminal::{Mood, Paint, Table};
+use pauseless_text::terminal::{Mood, Paint, Table};
 
 /// The mood of a finding.
 pub fn mood_of(finding: Finding) -> Mood {

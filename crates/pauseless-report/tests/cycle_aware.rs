@@ -350,7 +350,7 @@ fn reports_say_that_a_run_is_cycle_aware() {
         let text = text.replace("20 ms", "100 us");
         let run = Run::execute(scenario(&text, 1), |_| ControlFlow::Continue(()));
         let header = "\npfc, cycle-aware, output-queued, seed 1;";
-        let printed = text::report(&run, text::Paint::Plain);
+        let printed = text::report(&run, pauseless_text::terminal::Paint::Plain);
         assert_eq!(printed.contains(header), is_aware, "{printed}");
         let document = serde_json::to_value(json::run_document(&run)).expect("a document");
         let expected = is_aware.then_some(true).map(serde_json::Value::from);

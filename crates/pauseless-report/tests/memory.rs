@@ -17,6 +17,7 @@ use pauseless_plan::explain::explain;
 use pauseless_report::{json, text};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
+use pauseless_text::record::to_text;
 
 /// A ring of three switches with a host each; two classes.
 const RING: &str = r#"duration = "1 ms"
@@ -193,14 +194,14 @@ fn the_report_has_it() {
         looks_for_deadlock: true,
         replica: None,
     };
-    let document = json::to_text(&json::run_document(&run));
+    let document = to_text(&json::run_document(&run));
     let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
     let memories = document["memory"].as_array().expect("a list");
     assert_eq!(memories.len(), 3);
     assert_eq!(memories[0]["switch"], "S1");
     assert_eq!(memories[0]["size"]["total_bytes"], 1_000_000);
     assert!(memories[0]["max"]["total_bytes"].as_u64() >= Some(1_500));
-    let report = text::report(&run, text::Paint::Plain);
+    let report = text::report(&run, pauseless_text::terminal::Paint::Plain);
     assert!(report.contains("shared memory"), "{report}");
 }
 

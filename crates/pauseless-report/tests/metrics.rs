@@ -5,13 +5,15 @@ mod metrics_made;
 use expect_test::expect;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_report::text::{self, Paint};
+use pauseless_report::text;
 use pauseless_report::{csv, json, summary};
 use pauseless_run::Run;
 use pauseless_run::metrics::Metrics;
 use pauseless_run::metrics::completion::SizeRange;
 use pauseless_run::metrics::distribution::Percentile;
 use pauseless_sim::outcome::{CongestionTree, FlowOutcome, PortOutcome};
+use pauseless_text::record::to_text;
+use pauseless_text::terminal::Paint;
 
 use metrics_made::{blank, finished, us};
 
@@ -250,7 +252,7 @@ fn the_document_has_what_is_said_of_flows() {
           }
         }
     "#]]
-    .assert_eq(&(first(&json::to_text(&metrics), ",\n  \"layers\"", 1) + "\n}\n"));
+    .assert_eq(&(first(&to_text(&metrics), ",\n  \"layers\"", 1) + "\n}\n"));
 }
 
 #[test]
@@ -278,7 +280,7 @@ fn the_document_has_what_is_said_of_links() {
           }
         ]
     "#]]
-    .assert_eq(&json::to_text(&metrics.get("layers")));
+    .assert_eq(&to_text(&metrics.get("layers")));
     expect![[r#"
         [
           {
@@ -301,7 +303,7 @@ fn the_document_has_what_is_said_of_links() {
           }
         ]
     "#]]
-    .assert_eq(&(first(&json::to_text(&metrics.get("ports")), ",\n  {", 2) + "\n]\n"));
+    .assert_eq(&(first(&to_text(&metrics.get("ports")), ",\n  {", 2) + "\n]\n"));
 }
 
 #[test]

@@ -6,11 +6,12 @@ use expect_test::expect;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_report::html::{self, Heading};
-use pauseless_report::text::{self, Paint};
+use pauseless_report::text;
 use pauseless_report::{csv, json, summary};
 use pauseless_run::Run;
 use pauseless_sim::config::Reaction;
 use pauseless_sim::outcome::{FlowSeries, PortSeries, Recording};
+use pauseless_text::terminal::Paint;
 
 use metrics_made::{blank, finished, us};
 

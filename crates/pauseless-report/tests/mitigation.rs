@@ -10,11 +10,12 @@ use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_report::html::{self, Heading};
 use pauseless_report::json;
-use pauseless_report::text::{self, Paint};
+use pauseless_report::text;
 use pauseless_report::verdict::Finding;
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::{Mitigation, Recovery, Watchdog};
+use pauseless_text::terminal::Paint;
 use problems::{GOOD, check};
 
 fn parse(text: &str) -> Scenario {

@@ -4,12 +4,14 @@ use std::ops::ControlFlow;
 
 use pauseless_core::unit::{Span, Time};
 use pauseless_report::html::{self, Heading};
-use pauseless_report::text::{self, Paint};
+use pauseless_report::text;
 use pauseless_report::verdict::{self, Finding};
 use pauseless_report::{csv, diagram, json, scene};
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::quantity;
+use pauseless_text::record::to_text;
+use pauseless_text::terminal::Paint;
 
 const NETWORK: &str = r#"
 title = "<script>alert('a & b')</script>"
@@ -132,7 +134,7 @@ fn an_interrupted_run_says_so_everywhere() {
     let words = format!("interrupted at {}", quantity::time(end));
     assert!(verdict::brief(&run).contains(&words));
     assert!(text::report(&run, Paint::Plain).contains(&words));
-    let document = json::to_text(&json::run_document(&run));
+    let document = to_text(&json::run_document(&run));
     assert!(document.contains("\"interrupted\": true"));
 }
 
@@ -145,7 +147,7 @@ fn slices_do_not_change_what_is_found() {
 
 #[test]
 fn documents_are_the_same_but_for_the_clock() {
-    let document = || json::to_text(&json::run_document(&run(ring(["F1", "F2", "F3"]))));
+    let document = || to_text(&json::run_document(&run(ring(["F1", "F2", "F3"]))));
     let first = document();
     assert_eq!(first, document());
     assert!(first.contains("\"wall_s\": 1.0"));
@@ -170,7 +172,7 @@ fn a_run_without_probes_has_no_series_and_a_page_that_says_so() {
     scenario.config.probes = Default::default();
     let run = run(scenario);
     assert_eq!(csv::series(&run), None);
-    assert!(!json::to_text(&json::run_document(&run)).contains("\"series\""));
+    assert!(!to_text(&json::run_document(&run)).contains("\"series\""));
     assert!(page(&run).contains("No curves"));
 }
 

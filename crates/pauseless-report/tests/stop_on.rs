@@ -10,10 +10,11 @@ use expect_test::expect;
 use pauseless_core::unit::Span;
 use pauseless_report::html::{self, Heading};
 use pauseless_report::json;
-use pauseless_report::text::{self, Paint};
+use pauseless_report::text;
 use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::config::{Steady, Stop};
+use pauseless_text::terminal::Paint;
 use problems::{GOOD, check};
 
 fn stop(verdict: &str) -> Stop {

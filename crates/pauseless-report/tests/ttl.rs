@@ -12,10 +12,10 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::Bytes;
 use pauseless_plan::explain::{Verdict, explain};
 use pauseless_report::derivation::explain_document;
-use pauseless_report::json;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::Flow;
 use pauseless_sim::run;
+use pauseless_text::record::to_text;
 use problems::{GOOD, check, check_edit};
 
 fn parse(text: &str) -> Scenario {
@@ -200,7 +200,7 @@ fn loops_have_a_ttl_and_their_bounds_are_explained() {
           above the bound: it fills the loop, and PFC or credits deadlock
     "#]]
     .assert_eq(section);
-    let json = json::to_text(&explain_document(&scenario));
+    let json = to_text(&explain_document(&scenario));
     assert!(json.contains("\"exact_bps\": 5000000000.0"), "{json}");
     assert!(json.contains("\"verdict\": \"fills\""), "{json}");
 }

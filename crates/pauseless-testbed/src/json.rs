@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Measured, WireFacts};
-use pauseless_report::json::{self, SCHEMA};
+use pauseless_report::json;
 use pauseless_run::Run;
+use pauseless_text::record::SCHEMA;
 use pauseless_text::records;
 
 /// The document of all runs of a testbed.

@@ -150,7 +150,7 @@ fn reports_say_both() {
     assert_eq!(run["measured"]["sequence_gaps"], 0);
     assert_eq!(run["deadlock"]["cycle"].as_array().map(Vec::len), Some(3));
     assert!(run["simulated"]["deadlock_ps"].as_u64() > Some(0));
-    let lines = table::table(&runs, pauseless_report::text::Paint::Plain);
+    let lines = table::table(&runs, pauseless_text::terminal::Paint::Plain);
     assert_eq!(lines.lines().count(), 3, "{lines}");
     assert_eq!(lines.matches("deadlock at").count(), 2, "{lines}");
     let page = page::page(&runs);

@@ -250,14 +250,9 @@ pub fn some<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>, most: usize)
     }
 }
 
-/// A count with its noun: `1 packet`, `2,000 packets`, `3 classes`.
+/// A count with its noun, digits in groups of three: `1 packet`, `2,000 packets`, `3 classes`.
 pub fn plural(n: u64, noun: &str) -> String {
-    let ending = match n {
-        1 => "",
-        _ if noun.ends_with(['s', 'h']) => "es",
-        _ => "s",
-    };
-    format!("{} {noun}{ending}", count(n))
+    if n == 1 { format!("1 {noun}") } else { format!("{} {}", count(n), plural_of(noun)) }
 }
 
 /// A number of things, with its digits together: `1 switch`, `1000 switches`.

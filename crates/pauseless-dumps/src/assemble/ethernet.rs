@@ -32,6 +32,7 @@ use crate::import::ethernet::wiring::Wiring;
 use crate::import::ethernet::{Format, batfish, containerlab, netq, recognise};
 use pauseless_fabric::fabric::{Fabric, Medium, Names, Origin};
 use pauseless_text::problem::Problems;
+use pauseless_text::quantity;
 use pauseless_text::source::Source;
 
 /// What the files leave to whoever checks them.
@@ -155,20 +156,7 @@ impl<'s> EthernetDumps<'s> {
 /// The first few of `names`, and how many more there are.
 fn some(names: &[String]) -> String {
     const SHOWN: usize = 4;
-    let shown = Vec::from_iter(names.iter().take(SHOWN).map(String::as_str)).join(", ");
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-/// "1 cable", "2 cables".
-fn count(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        number if what.ends_with("ch") => format!("{number} {what}es"),
-        number => format!("{number} {what}s"),
-    }
+    quantity::some(names.iter(), SHOWN)
 }
 
 /// The classes of a mask, as in "3, 4"; "none" if there is none.

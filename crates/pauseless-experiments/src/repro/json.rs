@@ -62,5 +62,5 @@ pub(crate) enum PaperRecord<'a> {
 
 /// The document as indented text.
 pub fn to_text(all: &[Reproduced]) -> String {
-    pauseless_report::json::to_text(&Document::new(all))
+    pauseless_text::record::to_text(&Document::new(all))
 }

@@ -9,8 +9,9 @@ mod aimd;
 
 use std::process::ExitCode;
 
-use pauseless::report::text::{Paint, report};
+use pauseless::report::text::report;
 use pauseless::scenario::outside::OUTSIDE;
+use pauseless::text::terminal::Paint;
 use pauseless::{Overrides, Scenario};
 
 /// Two senders into one port.

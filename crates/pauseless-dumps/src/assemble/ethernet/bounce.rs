@@ -9,6 +9,7 @@
 //! need two next hops there for one address. Where there is a second leaf, tunnels in both
 //! directions close the cycle through that one too; where there is none, a note says so.
 
+use pauseless_text::quantity::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::class_map::{ClassMap, ClassTable, Key, LANE_COUNT, Passage};
@@ -19,7 +20,7 @@ use pauseless_fabric::topology::Topology;
 use super::classes::Rows;
 use super::roles::Role;
 use super::site::{Ends, Site};
-use super::{Tunnels, count, some};
+use super::{Tunnels, some};
 use crate::import::ethernet::sonic::{MapKind, SwitchConfig};
 use pauseless_fabric::fabric::Fabric;
 
@@ -65,7 +66,7 @@ pub(super) fn add(site: &Site, ends: &Ends, fabric: &mut Fabric, tunnels: Tunnel
 fn note(fabric: &mut Fabric, with_tunnel: &BTreeMap<NodeId, &SwitchConfig>, what: &str) {
     let names = with_tunnel.keys().map(|node| fabric.topology.node(*node).name.clone());
     let names = Vec::from_iter(names);
-    let switches = count(names.len(), "switch");
+    let switches = counted(names.len(), "switch");
     fabric.notes.push(format!("{switches} with a tunnel ({}): {what}", some(&names)));
 }
 

@@ -4,10 +4,11 @@ use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::builder::{TopologyBuilder, TopologyError};
 use pauseless_fabric::topology::{LinkSpec, Topology};
+use pauseless_text::quantity::counted;
 
 use super::roles::Role;
 use super::site::{Site, SiteEnd};
-use super::{count, some};
+use super::some;
 use pauseless_fabric::fabric::Device;
 use pauseless_fabric::fabric::Namer;
 
@@ -141,7 +142,7 @@ fn take_notes(site: &Site, notes: &mut Vec<String>) {
             notes.push(format!(
                 "the files do not give the {what} of {}; it is taken for {value}, which matters \
                  to simulations and plans (--{option} of `plan` says otherwise)",
-                count(number, "cable"),
+                counted(number, "cable"),
             ));
         }
     }
@@ -151,7 +152,7 @@ fn take_notes(site: &Site, notes: &mut Vec<String>) {
     });
     let names = Vec::from_iter(differ.map(|cable| site.end_name(&cable[0])));
     if !names.is_empty() {
-        let cables = count(names.len(), "cable");
+        let cables = counted(names.len(), "cable");
         notes.push(format!(
             "the ends of {cables} have different speeds, and the slower counts: {}",
             some(&names)

@@ -1,5 +1,6 @@
 //! Which priorities are lossless where, and which of them packets start in.
 
+use pauseless_text::quantity::counted;
 use std::collections::BTreeMap;
 
 use pauseless_core::class_map::LANE_COUNT;
@@ -8,7 +9,7 @@ use pauseless_fabric::dependency::{Lane, Traffic};
 
 use super::roles::Role;
 use super::site::{Ends, Site, SiteEnd};
-use super::{count, list, some};
+use super::{list, some};
 use crate::import::ethernet::sonic::MapKind;
 use pauseless_fabric::fabric::Fabric;
 
@@ -126,7 +127,7 @@ impl<'s, 'd> Classes<'s, 'd> {
             let names = Vec::from_iter(silent.iter().map(|node| node.name.clone()));
             self.notes.push(format!(
                 "no file says which priorities are lossless at {}, taken for lossless in {}: {}",
-                count(names.len(), "switch"),
+                counted(names.len(), "switch"),
                 list(self.lossless),
                 some(&names)
             ));
@@ -150,7 +151,7 @@ impl<'s, 'd> Classes<'s, 'd> {
             self.notes.push(format!(
                 "the ends of {} have different lossless priorities; PAUSE frames of one end mean \
                  nothing to the other, so that packets get lost: {}",
-                count(found.len(), "cable"),
+                counted(found.len(), "cable"),
                 some(&found)
             ));
         }

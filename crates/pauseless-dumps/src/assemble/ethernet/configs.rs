@@ -1,10 +1,10 @@
 //! Which file is of which switch.
 
-use super::count;
 use super::merge::absorb;
 use crate::assemble::ib::Parsed;
 use crate::import::ethernet::sonic::SwitchConfig;
 use pauseless_text::problem::{Problem, Problems};
+use pauseless_text::quantity::counted;
 use pauseless_text::source::Source;
 
 /// A switch with all that its files say.
@@ -100,7 +100,7 @@ pub(super) fn take_warnings(files: &[Parsed<SwitchConfig>], notes: &mut Vec<Stri
     if hidden > 0 {
         notes.push(format!(
             "{} about the configurations not shown here",
-            count(hidden, "other warning")
+            counted(hidden, "other warning")
         ));
     }
 }

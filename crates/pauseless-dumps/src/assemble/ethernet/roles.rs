@@ -4,10 +4,11 @@
 //! not say, a node that is cabled to one other node only is a host: even if it is a switch it
 //! forwards nothing, so that it can be part of no cycle. All others are switches.
 
+use pauseless_text::quantity::counted;
 use std::collections::BTreeSet;
 
 use super::site::{Site, SiteNode};
-use super::{count, some};
+use super::some;
 
 /// What a node does with packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +66,7 @@ pub(super) fn take_notes(site: &Site, is_guess: &[bool], notes: &mut Vec<String>
         if !names.is_empty() {
             notes.push(format!(
                 "{} guessed from the cables alone: {}",
-                count(names.len(), what),
+                counted(names.len(), what),
                 some(&names)
             ));
         }
@@ -90,7 +91,7 @@ fn note_software(site: &Site, notes: &mut Vec<String>) {
         notes.push(format!(
             "{} of kind linux or generic_vm with cables to several switches taken for hosts, which \
              forward nothing; if one of them is a router, give it another kind: {}",
-            count(names.len(), "node"),
+            counted(names.len(), "node"),
             some(&names)
         ));
     }
@@ -143,7 +144,7 @@ fn note(site: &Site, nodes: &[usize], what: &str, notes: &mut Vec<String>) {
     let names = Vec::from_iter(nodes.iter().map(|node| site.nodes[*node].name.clone()));
     notes.push(format!(
         "the files have {what}: one host is assumed at each of {}: {}",
-        count(names.len(), "switch"),
+        counted(names.len(), "switch"),
         some(&names)
     ));
 }

@@ -1,12 +1,13 @@
 //! Cables and configurations joined: every node with its role, every end with its port.
 
 use pauseless_core::id::{NodeId, PortId};
+use pauseless_text::quantity::counted;
 
 use super::configs::{Configured, NAME_IT};
 use super::ports::{self, Found};
 use super::roles::{self, Role};
+use super::some;
 use super::wires::{WireEnd, Wires};
-use super::{count, some};
 use crate::assemble::ib::Parsed;
 use crate::import::ethernet::pg_profile::{self, PgProfile};
 use crate::import::ethernet::sonic::{Port, SwitchConfig};
@@ -145,7 +146,7 @@ impl<'d> Site<'d> {
             notes.push(format!(
                 "pg_profile_lookup.ini has no row for the speed and cable of {}, so that SONiC \
                  makes no headroom there: {}",
-                count(names.len(), "lossless port"),
+                counted(names.len(), "lossless port"),
                 some(&names)
             ));
         }
@@ -162,7 +163,7 @@ impl<'d> Site<'d> {
             let [only] = switches[..] else {
                 let message = format!(
                     "the file has no hostname, and the wiring has {}",
-                    count(switches.len(), "switch")
+                    counted(switches.len(), "switch")
                 );
                 return Err(Problems::of_file(&config.source.file, message, NAME_IT));
             };
@@ -218,7 +219,7 @@ impl<'d> Site<'d> {
             (unknown, "interface", UNKNOWN),
         ];
         for (names, what, why) in lists.iter().filter(|(names, _, _)| !names.is_empty()) {
-            notes.push(format!("{} {why}: {}", count(names.len(), what), some(names)));
+            notes.push(format!("{} {why}: {}", counted(names.len(), what), some(names)));
         }
     }
 }

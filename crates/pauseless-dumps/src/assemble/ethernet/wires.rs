@@ -1,10 +1,11 @@
 //! The cables, out of files that list them or out of what switches know of their neighbours.
 
+use pauseless_text::quantity::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::configs::{Configured, NAME_IT};
-use super::{count, ports, some};
+use super::{ports, some};
 use crate::assemble::ib::Parsed;
 use crate::import::ethernet::wiring::{Endpoint, Wiring};
 use pauseless_text::problem::{Problem, Problems};
@@ -71,7 +72,7 @@ impl<'s> Wires<'s> {
                 wires.lay(Wire { ends, source: file.source, at: link.at.clone() })?;
             }
             if !file.value.skipped.is_empty() {
-                let links = count(file.value.skipped.len(), "link");
+                let links = counted(file.value.skipped.len(), "link");
                 let file = &file.source.file;
                 let note = format!("{links} of {file} lead out of the fabric and are left out");
                 wires.notes.push(note);
@@ -177,7 +178,7 @@ impl<'s> Wires<'s> {
         if !names.is_empty() {
             self.notes.push(format!(
                 "DEVICE_NEIGHBOR of one end only has {}: {}",
-                count(names.len(), "cable"),
+                counted(names.len(), "cable"),
                 some(&names)
             ));
         }
@@ -185,8 +186,10 @@ impl<'s> Wires<'s> {
 
     fn finish(mut self) -> Result<Wires<'s>, Problems> {
         if self.loopbacks > 0 {
-            self.notes
-                .push(format!("{} from a node to itself left out", count(self.loopbacks, "cable")));
+            self.notes.push(format!(
+                "{} from a node to itself left out",
+                counted(self.loopbacks, "cable")
+            ));
         }
         let mut is_cabled = vec![false; self.nodes.len()];
         for end in self.cables.iter().flat_map(|cable| &cable.ends) {
@@ -196,7 +199,7 @@ impl<'s> Wires<'s> {
         let names = nodes.filter(|(_, is)| !**is).map(|(node, _)| node.name.clone());
         let names = Vec::from_iter(names);
         if !names.is_empty() {
-            let nodes = count(names.len(), "node");
+            let nodes = counted(names.len(), "node");
             self.notes.push(format!("{nodes} without a cable left out: {}", some(&names)));
         }
         Ok(self)

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::claim::Judged;
 use super::{Found, Part, Report, Share};
-use pauseless_report::json::{SCHEMA, to_text};
 use pauseless_run::table::{Cells, Table};
+use pauseless_text::record::{SCHEMA, to_text};
 use pauseless_text::records;
 
 records! {

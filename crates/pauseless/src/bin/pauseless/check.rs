@@ -13,8 +13,8 @@ use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Multipath, Routing};
-use pauseless_report as report;
 use pauseless_scenario::shape;
+use pauseless_text::record::to_text;
 
 use crate::args::{CheckArgs, Failing};
 use crate::output::{self, Terminal, tell};
@@ -56,7 +56,7 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         reports.push(Report::new(args, fabric, &interrupt)?);
     }
     let printed = if args.json {
-        report::json::to_text(&document(&reports))
+        to_text(&document(&reports))
     } else {
         Vec::from_iter(reports.iter().map(|r| r.text(args, terminal))).join("\n")
     };
@@ -219,7 +219,7 @@ fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {
     if let Some(path) = &args.sarif {
         let files = args.files.iter().map(|file| file.display().to_string());
         let log = sarif::document(&first.fabric, &first.verdict, &Vec::from_iter(files));
-        output::write_file(path, &report::json::to_text(&log))?;
+        output::write_file(path, &to_text(&log))?;
         written.push(path);
     }
     if let Some(path) = &args.svg {

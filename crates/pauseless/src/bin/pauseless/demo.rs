@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use pauseless_report::demo::{self, LEAD};
 use pauseless_report::{html, json, scene, verdict};
 use pauseless_scenario::Overrides;
+use pauseless_text::record::to_text;
 
 use crate::args::DemoArgs;
 use crate::output::{self, Terminal, tell};
@@ -33,7 +34,7 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::complain(&format!("  {name}: {verdict} ({:.2} s)", run.wall_s));
     });
     if args.json {
-        output::print(&json::to_text(&json::runs_document(&runs)))?;
+        output::print(&to_text(&json::runs_document(&runs)))?;
     } else {
         let table = demo::table(&runs, terminal.paint());
         let lead = LEAD.join("\n");

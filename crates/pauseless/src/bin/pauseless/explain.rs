@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use pauseless_plan::explain::{explain, paper};
-use pauseless_report::{derivation, json};
+use pauseless_report::derivation;
 use pauseless_scenario::{Overrides, Scenario};
+use pauseless_text::record::to_text;
 use pauseless_text::source::Source;
 
 use crate::args::ExplainArgs;
@@ -14,7 +15,7 @@ use crate::output;
 pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let Some(file) = &args.file else {
         output::print(&if args.json {
-            json::to_text(&derivation::paper_document())
+            to_text(&derivation::paper_document())
         } else {
             paper().to_string()
         })?;
@@ -25,7 +26,7 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let scenario = scenario.map_err(|problems| changed.refuse(problems))?;
     output::warn(&scenario);
     output::print(&if args.json {
-        json::to_text(&derivation::explain_document(&scenario))
+        to_text(&derivation::explain_document(&scenario))
     } else {
         explain(&scenario).to_string()
     })?;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use pauseless_report::json::to_text;
 use pauseless_run::results::listing::{self, Filter};
+use pauseless_text::record::to_text;
 
 use crate::args::MetricsArgs;
 use crate::output;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use pauseless_core::unit::Time;
 use pauseless_dataplane::report::NodeReport;
-use pauseless_report::text::Paint;
 use pauseless_run::capture::Capture;
 use pauseless_testbed::node::drive::{self, Audience, Links, Node, Settings};
 use pauseless_testbed::node::file::{NodeFile, Role, write_clock};
@@ -16,6 +15,7 @@ use pauseless_testbed::node::screen::{self, PortSetting, Scene, Screen};
 use pauseless_testbed::node::summary;
 use pauseless_testbed::taps::NodeCapture;
 use pauseless_text::quantity;
+use pauseless_text::terminal::Paint;
 
 use crate::FINDING;
 use crate::args::NodeArgs;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_report::text::Paint;
 use pauseless_report::verdict::Finding;
 use pauseless_scenario::Scenario;
+use pauseless_text::terminal::Paint;
 
 use crate::FINDING;
 use crate::args::{Color, Deny};

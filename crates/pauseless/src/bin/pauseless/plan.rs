@@ -17,8 +17,8 @@ use pauseless_plan::json::{AgainstDocument, PlanDocument, paper_document};
 use pauseless_plan::prove::{Proof, prove};
 use pauseless_plan::prove_text::{self, ProofRecord};
 use pauseless_plan::{Plan, PlanError, Request, Scheme, classes_most, mtu, plan, text};
-use pauseless_report as report;
 use pauseless_scenario::shape;
+use pauseless_text::record::to_text;
 use pauseless_text::source::Source;
 
 use crate::FINDING;
@@ -28,11 +28,7 @@ use crate::output::{self, tell};
 /// Plans the buffers of a fabric, or judges deployed ones.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if args.paper {
-        output::print(&if args.json {
-            report::json::to_text(&paper_document())
-        } else {
-            text::paper_report()
-        })?;
+        output::print(&if args.json { to_text(&paper_document()) } else { text::paper_report() })?;
         return Ok(ExitCode::SUCCESS);
     }
     let found = Found::new(args)?;
@@ -123,9 +119,9 @@ impl Found {
                 let proofs = self.proofs.as_ref();
                 document.proofs = proofs.map(|all| all.iter().map(ProofRecord::new).collect());
                 document.against = against;
-                report::json::to_text(&document)
+                to_text(&document)
             }
-            (None, Some(against)) => report::json::to_text(&AgainstDocument::new(against)),
+            (None, Some(against)) => to_text(&AgainstDocument::new(against)),
             (None, None) => String::new(),
         }
     }

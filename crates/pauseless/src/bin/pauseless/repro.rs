@@ -9,8 +9,8 @@ use pauseless_experiments::repro::catalogue::{self, Entry};
 use pauseless_experiments::repro::scope::{Failure, Session};
 use pauseless_experiments::repro::{Reproduced, Scale, json, reproduce, text, write};
 use pauseless_experiments::sweep::store::Samples;
-use pauseless_report::text::Table;
 use pauseless_text::quantity;
+use pauseless_text::terminal::Table;
 
 use crate::args::ReproArgs;
 use crate::output::{self, Terminal, tell};

@@ -15,6 +15,7 @@ use pauseless_run::results::rows;
 use pauseless_run::table::parquet;
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_text::foreign;
+use pauseless_text::record::to_text;
 use pauseless_text::source::Source;
 
 use crate::INTERRUPTED;
@@ -191,7 +192,7 @@ fn stop_on(args: &RunArgs) -> Option<StopOn> {
 
 fn report(args: &RunArgs, run: &Run, terminal: Terminal) -> String {
     match (args.json, args.quiet) {
-        (true, _) => json::to_text(&json::run_document(run)),
+        (true, _) => to_text(&json::run_document(run)),
         (false, true) => text::verdict(run, terminal.paint()),
         (false, false) => text::report(run, terminal.paint()),
     }
@@ -216,7 +217,7 @@ fn page(run: &Run) -> String {
 /// Writes all results of a run, and returns the names of the files.
 fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
     let mut files = vec![
-        ("result.json", json::to_text(&json::run_document(run))),
+        ("result.json", to_text(&json::run_document(run))),
         ("resolved.toml", run.scenario.resolved()),
         ("report.html", page(run)),
         ("flows.csv", csv::flows(run)),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use pauseless::schema::Document;
-use pauseless_report::json;
+use pauseless_text::record::to_text;
 
 use crate::args::SchemaArgs;
 use crate::output;
@@ -11,7 +11,7 @@ use crate::output;
 /// Prints the JSON Schema of a kind of file, or of a document that `--json` prints.
 pub fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     let text = match args.document {
-        Some(document) => json::to_text(&document.schema()),
+        Some(document) => to_text(&document.schema()),
         None => {
             let line =
                 |document: &Document| format!("{:<12} {}\n", document.name(), document.about());

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use pauseless_dataplane::report::NodeReport;
-use pauseless_report::text::Paint;
+use pauseless_report::verdict;
 use pauseless_report::verdict::Finding;
-use pauseless_report::{json, verdict};
 use pauseless_run::Progress;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_testbed::node::metrics::endpoint::Endpoint;
@@ -18,6 +17,8 @@ use pauseless_testbed::plan::NodePlan;
 use pauseless_testbed::ring::{self, Speed};
 use pauseless_testbed::wires::Backend;
 use pauseless_testbed::{self as testbed, BedError, Measured, Options, Watch, page, table};
+use pauseless_text::record::to_text;
+use pauseless_text::terminal::Paint;
 
 use crate::args::{Deny, TestbedArgs};
 use crate::output::{self, Terminal, tell};
@@ -63,7 +64,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     if args.json {
-        output::print(&json::to_text(&testbed::json::document(&runs)))?;
+        output::print(&to_text(&testbed::json::document(&runs)))?;
     } else {
         let table = table::table(&runs, terminal.paint());
         output::print(&format!("{table}\n{LEGEND}\n"))?;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use pauseless_experiments::threshold::json::ThresholdRecord;
 use pauseless_experiments::threshold::{Answer, Question, Refusal, Scale, Verdict, page, text};
-use pauseless_report as report;
 use pauseless_scenario::vary::{Amount, Knob};
+use pauseless_text::record::to_text;
 
 use crate::args::ThresholdArgs;
 use crate::output::{self, Terminal, tell};
@@ -32,7 +32,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
     count.clear();
     let answer = answer.or_else(|refusal| refuse(&question, refusal))?;
     let printed = match (args.json, args.quiet) {
-        (true, _) => report::json::to_text(&ThresholdRecord::new(&answer)),
+        (true, _) => to_text(&ThresholdRecord::new(&answer)),
         (false, true) => text::verdict(&answer, terminal.paint()),
         (false, false) => text::report(&answer, terminal.paint()),
     };

@@ -7,8 +7,8 @@ use anyhow::Context;
 use pauseless_experiments::sweep::plan::Plan;
 use pauseless_experiments::sweep::slurm::{self, Job, Request, Status};
 use pauseless_experiments::sweep::store::Store;
-use pauseless_report::text::Table;
 use pauseless_text::quantity;
+use pauseless_text::terminal::Table;
 use serde_json::{Value, json};
 
 use super::{Place, Todo, command};
