@@ -263,9 +263,10 @@ impl Host {
     }
 
     /// The last bit of what was being sent has left.
-    pub fn handle_transmitted(&mut self) {
+    pub fn handle_transmitted(&mut self, now: Time) {
         assert!(self.busy, "the host was not sending");
         self.busy = false;
+        self.port.on_transmitted(now);
     }
 
     /// When [`Host::handle_timeout`] wants to be called; [`Time::MAX`] for never.

@@ -34,6 +34,17 @@ pub struct LaneConfig {
     pub buffer: Bytes,
     /// When the first periodic message leaves.
     pub phase: Span,
+    /// The time for which the egress rests after every frame of the class: one tick of a rate limiter,
+    /// or nothing.
+    pub tick: Span,
+}
+
+impl LaneConfig {
+    /// The same flow control at both ends, and nothing that paces the egress.
+    pub fn new(control: FlowControl, buffer: Bytes) -> LaneConfig {
+        let (phase, tick) = (Span::ZERO, Span::ZERO);
+        LaneConfig { ingress: control, egress: control, buffer, phase, tick }
+    }
 }
 
 /// A packet did not fit: the promise of a lossless class is broken.
@@ -132,6 +143,10 @@ impl Port {
         let mut port =
             Port { line, lanes, talking: 0, timer: Time::MAX, is_out_of_band, exceptions: None };
         port.rearm();
+        for (class, lane) in config.lanes.iter().enumerate().filter(|(_, it)| it.tick > Span::ZERO)
+        {
+            port.pace(Class(class as u8), lane.tick);
+        }
         port
     }
 
@@ -358,6 +373,14 @@ impl Port {
         self.lanes[class.index()].up.on_transmit(now, size);
         if let Some(exceptions) = &mut self.exceptions {
             exceptions[class.index()].on_transmit(now, size);
+        }
+    }
+
+    /// Accounts for a frame whose last bit has left.
+    #[inline(always)]
+    pub fn on_transmitted(&mut self, now: Time) {
+        if let Some(exceptions) = &mut self.exceptions {
+            exceptions.iter_mut().for_each(|exception| exception.on_transmitted(now));
         }
     }
 

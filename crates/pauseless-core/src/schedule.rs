@@ -192,6 +192,17 @@ impl Rotation {
         self.pinned[set] = self.peek(set).map_or(u16::MAX, |port| port.0);
     }
 
+    /// Keeps the turn at `port` until it is served.
+    pub fn pin_to(&mut self, set: usize, port: PortId) {
+        self.pinned[set] = port.0;
+    }
+
+    /// Lets the turn go on; returns the member that it was kept at, if it was.
+    pub fn unpin(&mut self, set: usize) -> Option<PortId> {
+        let pinned = core::mem::replace(&mut self.pinned[set], u16::MAX);
+        (pinned != u16::MAX).then_some(PortId(pinned))
+    }
+
     /// The member of `set` whose turn it is.
     pub fn peek(&self, set: usize) -> Option<PortId> {
         if self.pinned[set] != u16::MAX {

@@ -15,10 +15,12 @@
 //! Nothing is allocated per packet once the queues have grown to their working size.
 
 mod congestion;
+mod discipline;
 mod drain;
 mod header;
 mod inspect;
 mod sharing;
+pub mod software;
 mod turns;
 pub mod watchdog;
 
@@ -35,38 +37,12 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
 use crate::unit::{Bytes, Rate, Span, Time};
 
+pub use discipline::{Arbiter, Discipline};
 pub use drain::Dropped;
 use drain::Taken;
 use header::Header;
+use software::Software;
 use watchdog::Watchdogs;
-
-/// Where packets wait inside the switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
-    /// One FIFO per egress and class, in order of arrival: the commodity shared-memory switch.
-    OutputQueued,
-    /// A FIFO per ingress, egress and class; each egress serves its ingresses round robin.
-    VirtualOutputQueued,
-    /// One FIFO per ingress and class, so that a blocked head blocks what is behind it; each egress
-    /// serves round robin the ingresses whose head wants it. As in a crossbar, a FIFO sends one
-    /// packet at a time: the next one is head when the last bit of this one has left.
-    InputQueued,
-}
-
-impl Discipline {
-    /// Every discipline, in the order of the documentation.
-    pub const ALL: [Discipline; 3] =
-        [Discipline::OutputQueued, Discipline::VirtualOutputQueued, Discipline::InputQueued];
-
-    /// The name in scenario files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Discipline::OutputQueued => "output-queued",
-            Discipline::VirtualOutputQueued => "virtual-output-queued",
-            Discipline::InputQueued => "input-queued",
-        }
-    }
-}
 
 /// How a switch is built.
 #[derive(Clone, Debug)]
@@ -85,6 +61,8 @@ pub struct SwitchConfig {
     pub seed: u64,
     /// How the packet memory is divided.
     pub memory: MemoryConfig,
+    /// How its cores poll, if it is a software switch.
+    pub polling: software::Polling,
 }
 
 /// A packet as the switch sees it.
@@ -159,6 +137,11 @@ pub struct Switch<P> {
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
+    /// The FIFOs whose packet has left in this instant and that have not shown their next one, and, when
+    /// slotted, the egresses that have not decided; only when input-queued.
+    ended: turns::Ended,
+    /// The cores and the NICs, if it is a software switch.
+    software: Option<Box<Software>>,
 }
 
 /// A port and the state of its egress, side by side in memory: a packet that arrives for a busy
@@ -231,7 +214,7 @@ impl<P: Copy> Switch<P> {
         let pairs = port_count * class_count;
         let fifo_count = match config.discipline {
             Discipline::VirtualOutputQueued => pairs * port_count,
-            Discipline::InputQueued => pairs,
+            Discipline::InputQueued(_) | Discipline::Software => pairs,
             Discipline::OutputQueued => 0,
         };
         let ports = config.ports.iter().map(|port| SwitchPort {
@@ -260,9 +243,11 @@ impl<P: Copy> Switch<P> {
                 _ => Rotation::new(pairs, port_count * leaving_count),
             },
             in_service: match config.discipline {
-                Discipline::InputQueued => alloc::vec![false; pairs].into(),
+                Discipline::InputQueued(_) => alloc::vec![false; pairs].into(),
                 _ => Box::default(),
             },
+            ended: turns::Ended::default(),
+            software: (config.discipline == Discipline::Software).then(|| Software::new(config)),
             points: congestion::points(config, class_count),
             watches_release: config.congestion.watches_release(),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
@@ -341,7 +326,14 @@ impl<P: Copy> Switch<P> {
                 self.pool.push_back(&mut queue.fifo, waiting);
                 false
             }
-            Discipline::VirtualOutputQueued | Discipline::InputQueued => self.join_turns(waiting),
+            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) => {
+                self.join_turns(waiting)
+            }
+            Discipline::Software => {
+                self.join_turns(waiting);
+                self.wake_core(now);
+                false
+            }
         };
         if self.spends_credit && (is_exposed || is_alone) {
             // It is not yet known whether there is credit for this packet.
@@ -395,28 +387,35 @@ impl<P: Copy> Switch<P> {
         self.ports[port.index()].port.handle_signal(now, control);
         self.look_at_gate(now, port, control.class);
         self.look_for_release(now, port, control.class);
+        self.ask_nic(port);
         self.mark_ready(port);
     }
 
     /// Handles the instant that [`Switch::poll_timeout`] named for `port`.
     pub fn handle_timeout(&mut self, now: Time, port: PortId) {
         self.ports[port.index()].port.handle_timeout(now);
+        if port == Software::PORT && self.discipline == Discipline::Software {
+            self.run_core(now);
+        }
         if self.watchdogs.is_some() {
             self.watch_timeout(now, port);
         }
         self.mark_ready(port);
     }
 
-    /// Handles the departure of the last bit of what `port` was sending.
+    /// Handles the departure of the last bit of what `port` was sending. When all packets that end at
+    /// one instant have been handled, the driver calls [`Switch::poll_ended`].
     pub fn handle_transmitted(&mut self, now: Time, port: PortId) {
-        let sending = &mut self.ports[port.index()].sending;
-        match core::mem::replace(sending, Sending::Nothing) {
+        let state = &mut self.ports[port.index()];
+        state.port.on_transmitted(now);
+        match core::mem::replace(&mut state.sending, Sending::Nothing) {
             Sending::Nothing => panic!("port {} was not sending", port.0),
             Sending::Control | Sending::Notice => {}
+            Sending::Data { .. } if self.discipline == Discipline::Software => {}
             Sending::Data { ingress, class, charge, .. } => {
                 self.release(now, ingress, class, charge);
-                if self.discipline == Discipline::InputQueued {
-                    self.expose_head(now, ingress, class);
+                if let Discipline::InputQueued(arbiter) = self.discipline {
+                    return self.end(now, arbiter, port, QueueId { port: ingress, class });
                 }
             }
         }
@@ -440,8 +439,12 @@ impl<P: Copy> Switch<P> {
             None => Time::MAX,
             Some(watchdogs) => watchdogs.due(port),
         };
+        let polled = match self.discipline {
+            Discipline::Software if port == Software::PORT => self.core_due(),
+            _ => Time::MAX,
+        };
         let SwitchPort { port, sending, wake, .. } = &self.ports[port.index()];
-        let periodic = port.poll_timeout().min(watched);
+        let periodic = port.poll_timeout().min(watched).min(polled);
         match sending {
             Sending::Nothing => periodic.min(*wake),
             // A gate that opens in mid-frame is seen when the frame has left.
@@ -456,6 +459,9 @@ impl<P: Copy> Switch<P> {
 
     /// The next frame on the wire of `port`, if it is free and something may be sent.
     pub fn poll_transmit(&mut self, now: Time, port: PortId) -> Option<Transmit<P>> {
+        if self.discipline == Discipline::Software {
+            return self.transmit_by_nic(now, port);
+        }
         let index = port.index();
         let state = &mut self.ports[index];
         if !matches!(state.sending, Sending::Nothing) {
@@ -503,7 +509,7 @@ impl<P: Copy> Switch<P> {
             return self.choose_among_classes(now, port);
         }
         let class = Class(0);
-        let size = self.head(port, class)?;
+        let size = self.head(port, class)? + self.committed(port, class);
         let state = &mut self.ports[port.index()];
         match state.port.gate(now, class, size) {
             Gate::Open => return Some(class),
@@ -522,6 +528,7 @@ impl<P: Copy> Switch<P> {
                 continue;
             };
             *head = size;
+            let size = size + self.committed(port, class);
             match self.ports[port.index()].port.gate(now, class, size) {
                 Gate::Open => open |= 1 << index,
                 Gate::At(time) => wake = wake.min(time),
@@ -540,8 +547,8 @@ impl<P: Copy> Switch<P> {
             return None;
         }
         let head = match self.discipline {
-            Discipline::OutputQueued => self.pool.front(&queue.fifo),
-            Discipline::VirtualOutputQueued | Discipline::InputQueued => {
+            Discipline::OutputQueued | Discipline::Software => self.pool.front(&queue.fifo),
+            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) => {
                 let member = self.rotation.peek(self.queue(egress, class))?;
                 let fifo = self.fifo(member, egress, class);
                 self.pool.front(&self.fifos[fifo])
@@ -561,12 +568,18 @@ impl<P: Copy> Switch<P> {
     /// Notes whether the far end has stopped (`port`, `class`).
     fn look_at_gate(&mut self, now: Time, port: PortId, class: Class) {
         let queue = self.queue(port, class);
+        self.reconsider_turn(port, class);
         let size = self.head(port, class).unwrap_or(Bytes::new(64));
         let state = &mut self.ports[port.index()];
         let is_stopped = state.port.is_stopped(now, class, size);
         let stopped = &mut state.stopped;
         *stopped = (*stopped & !(1 << class.0)) | u8::from(is_stopped) << class.0;
-        if is_stopped && self.discipline != Discipline::OutputQueued {
+        let is_pinned = match self.discipline {
+            Discipline::VirtualOutputQueued => true,
+            Discipline::InputQueued(_) => state.port.spends_credit(class),
+            Discipline::OutputQueued | Discipline::Software => false,
+        };
+        if is_stopped && is_pinned {
             // A smaller packet that arrives later must not overtake the one that lacks credit.
             self.rotation.pin(queue);
         }

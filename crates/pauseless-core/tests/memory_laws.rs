@@ -10,8 +10,9 @@ use pauseless_core::memory::{
 };
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
-use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_core::unit::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
 const PORTS: usize = 3;
@@ -249,8 +250,7 @@ proptest! {
 
 fn switch(config: SharedConfig) -> Switch<u64> {
     let control = FlowControl::Pfc(pfc::Config::commanded(pfc::QUANTA_MAX));
-    let lane =
-        LaneConfig { ingress: control, egress: control, buffer: config.total(), phase: Span::ZERO };
+    let lane = LaneConfig::new(control, config.total());
     let port = PortConfig { line: Rate::gbps(10), lanes: [lane; CLASSES].into() };
     Switch::new(&SwitchConfig {
         changes_class: false,
@@ -258,6 +258,7 @@ fn switch(config: SharedConfig) -> Switch<u64> {
         congestion: CongestionControl::None,
         seed: 0,
         discipline: Discipline::OutputQueued,
+        polling: Polling::default(),
         scheduler: Scheduler::Strict,
         ports: vec![port; PORTS],
     })

@@ -8,6 +8,7 @@ use pauseless_core::flow_control::{
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::port::{LaneConfig, Port, PortConfig};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
@@ -15,8 +16,7 @@ const LINE: Rate = Rate::gbps(10);
 const MTU: Bytes = Bytes::new(1_500);
 
 fn lane(control: FlowControl) -> LaneConfig {
-    let (ingress, egress) = (control, control);
-    LaneConfig { ingress, egress, buffer: Bytes::kb(200), phase: Span::ns(1) }
+    LaneConfig { phase: Span::ns(1), ..LaneConfig::new(control, Bytes::kb(200)) }
 }
 
 fn at(ns: u64) -> Time {
@@ -81,6 +81,7 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
         congestion: CongestionControl::None,
         seed: 0,
         discipline,
+        polling: Polling::default(),
         scheduler,
         ports: vec![port; 2],
     });
@@ -123,6 +124,7 @@ fn credit_switch(discipline: Discipline) -> Switch<u32> {
         congestion: CongestionControl::None,
         seed: 0,
         discipline,
+        polling: Polling::default(),
         scheduler: Scheduler::Strict,
         ports,
     })
@@ -139,13 +141,13 @@ fn send(switch: &mut Switch<u32>, port: u16) {
     let transmit = switch.poll_transmit(at(0), PortId(port));
     assert!(matches!(transmit, Some(Transmit::Data { .. })), "{transmit:?}");
     switch.handle_transmitted(at(0), PortId(port));
-    while switch.poll_ready().is_some() {}
+    while switch.poll_ready().is_some() || switch.poll_ended(at(0)) {}
 }
 
 /// A packet that becomes head behind another one is asked at once whether it has credit.
 #[test]
 fn a_head_that_was_uncovered_is_known_to_lack_credit() {
-    let mut switch = credit_switch(Discipline::InputQueued);
+    let mut switch = credit_switch(Discipline::INPUT_QUEUED);
     arrive(&mut switch, 0, 2, 1_500);
     send(&mut switch, 2);
     arrive(&mut switch, 1, 2, 64);

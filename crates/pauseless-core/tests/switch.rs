@@ -5,8 +5,9 @@ use pauseless_core::flow_control::{Control, FlowControl, Signal, pfc};
 use pauseless_core::id::{Class, PortId, QueueId};
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
-use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_core::unit::{Bytes, Rate, Time};
 
 const NOW: Time = Time::ZERO;
 
@@ -21,8 +22,7 @@ fn switch_with(discipline: Discipline, scheduler: Scheduler, changes_class: bool
         xon: Bytes::kb(8),
         quanta: pfc::QUANTA_MAX,
     });
-    let lane =
-        LaneConfig { ingress: control, egress: control, buffer: Bytes::kb(20), phase: Span::ZERO };
+    let lane = LaneConfig::new(control, Bytes::kb(20));
     let port = PortConfig { line: Rate::gbps(10), lanes: [lane; 2].into() };
     let ports = vec![port; 4];
     Switch::new(&SwitchConfig {
@@ -31,6 +31,7 @@ fn switch_with(discipline: Discipline, scheduler: Scheduler, changes_class: bool
         congestion: CongestionControl::None,
         seed: 0,
         discipline,
+        polling: Polling::default(),
         scheduler,
         ports,
     })
@@ -72,6 +73,7 @@ fn send_all(switch: &mut Switch<u32>, port: u16) -> Vec<u32> {
     while let Some(packet) = send(switch, port) {
         sent.push(packet);
         switch.handle_transmitted(NOW, PortId(port));
+        while switch.poll_ended(NOW) {}
     }
     sent
 }
@@ -101,12 +103,12 @@ fn virtual_output_queues_take_turns() {
 
 #[test]
 fn only_an_input_queue_lets_a_blocked_head_block_what_is_behind_it() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch(discipline);
         arrive(&mut switch, 0, 3, 1);
         arrive(&mut switch, 0, 2, 2);
         pause(&mut switch, 3, 100);
-        let is_blocked = discipline == Discipline::InputQueued;
+        let is_blocked = discipline == Discipline::INPUT_QUEUED;
         assert_eq!(send(&mut switch, 3), None, "port 3 is paused");
         assert_eq!(send(&mut switch, 2).is_none(), is_blocked, "{discipline:?}");
         if is_blocked {
@@ -114,6 +116,7 @@ fn only_an_input_queue_lets_a_blocked_head_block_what_is_behind_it() {
             assert_eq!(send(&mut switch, 3), Some(1));
             assert_eq!(send(&mut switch, 2), None, "one packet of a FIFO at a time");
             switch.handle_transmitted(NOW, PortId(3));
+            while switch.poll_ended(NOW) {}
             assert_eq!(send(&mut switch, 2), Some(2));
         }
     }
@@ -121,7 +124,7 @@ fn only_an_input_queue_lets_a_blocked_head_block_what_is_behind_it() {
 
 #[test]
 fn a_packet_is_charged_until_its_last_bit_has_left() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch(discipline);
         arrive(&mut switch, 0, 3, 1);
         assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::kb(1));
@@ -129,6 +132,7 @@ fn a_packet_is_charged_until_its_last_bit_has_left() {
         assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::kb(1), "still on the wire");
         assert_eq!(switch.inside(), Bytes::ZERO, "but no longer waiting");
         switch.handle_transmitted(NOW, PortId(3));
+        while switch.poll_ended(NOW) {}
         assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::ZERO);
         assert_eq!(switch.port(PortId(0)).held_max(Class(0)), Bytes::kb(1));
     }
@@ -136,7 +140,7 @@ fn a_packet_is_charged_until_its_last_bit_has_left() {
 
 #[test]
 fn control_goes_before_data_but_interrupts_none() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch(discipline);
         arrive(&mut switch, 1, 0, 100);
         assert_eq!(send(&mut switch, 0), Some(100));
@@ -147,17 +151,19 @@ fn control_goes_before_data_but_interrupts_none() {
         arrive(&mut switch, 2, 0, 101);
         assert_eq!(switch.poll_transmit(NOW, PortId(0)), None, "no preemption");
         switch.handle_transmitted(NOW, PortId(0));
+        while switch.poll_ended(NOW) {}
         let quanta = pfc::QUANTA_MAX;
         let control = Control { class: Class(0), signal: Signal::Pause { quanta } };
         assert_eq!(switch.poll_transmit(NOW, PortId(0)), Some(Transmit::Control(control)));
         switch.handle_transmitted(NOW, PortId(0));
+        while switch.poll_ended(NOW) {}
         assert_eq!(send(&mut switch, 0), Some(101));
     }
 }
 
 #[test]
 fn the_highest_class_goes_first_and_a_paused_one_is_skipped() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch(discipline);
         arrive_in(&mut switch, 0, 3, 1, Class(0));
         arrive_in(&mut switch, 0, 3, 2, Class(1));
@@ -172,7 +178,7 @@ fn the_highest_class_goes_first_and_a_paused_one_is_skipped() {
 
 #[test]
 fn what_does_not_fit_is_refused_and_leaves_no_trace() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch(discipline);
         for packet in 0..20 {
             arrive(&mut switch, 0, 3, packet);
@@ -191,14 +197,14 @@ fn what_does_not_fit_is_refused_and_leaves_no_trace() {
 
 #[test]
 fn what_is_stuck_behind_a_stopped_egress_depends_on_the_discipline() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch(discipline);
         arrive(&mut switch, 0, 2, 1);
         arrive(&mut switch, 0, 3, 2);
         arrive(&mut switch, 0, 2, 3);
         let kept = switch.kept(PortId(0), Class(0), |egress, _| egress == PortId(3));
         let expected = match discipline {
-            Discipline::InputQueued => Bytes::kb(2),
+            Discipline::INPUT_QUEUED => Bytes::kb(2),
             _ => Bytes::kb(1),
         };
         assert_eq!(kept, expected, "{discipline:?}");
@@ -210,7 +216,7 @@ const CHANGES: [(Class, Class); 2] = [(Class(0), Class(1)), (Class(1), Class(0))
 /// The class that it came in is charged, that which it leaves in is on the wire and is paused.
 #[test]
 fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         for (class, leaving) in CHANGES {
             let mut switch = switch_with(discipline, Scheduler::Strict, true);
             change(&mut switch, 0, 3, 1, class, leaving);
@@ -240,6 +246,7 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
             assert!(is_right(leaving), "{sent:?}");
             assert_eq!(waits_for(&switch, leaving), Bytes::ZERO);
             switch.handle_transmitted(NOW, PortId(3));
+            while switch.poll_ended(NOW) {}
             assert_eq!(switch.port(PortId(0)).held(class), Bytes::ZERO);
         }
     }
@@ -250,7 +257,7 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
 /// Whoever asks what fills an ingress is told the class that it leaves in, on the wire as well.
 #[test]
 fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch_with(discipline, Scheduler::Strict, true);
         change(&mut switch, 0, 3, 1, Class(0), Class(1));
         let holder = Some(QueueId { port: PortId(3), class: Class(1) });
@@ -258,6 +265,7 @@ fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in()
         assert_eq!(send(&mut switch, 3), Some(1));
         assert_eq!(switch.holder(PortId(0), Class(0)), holder, "it leaves");
         switch.handle_transmitted(NOW, PortId(3));
+        while switch.poll_ended(NOW) {}
         assert_eq!(switch.holder(PortId(0), Class(0)), None);
         // As much in both: the lower one.
         change(&mut switch, 0, 3, 2, Class(0), Class(1));
@@ -269,7 +277,7 @@ fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in()
 
 #[test]
 fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch_with(discipline, Scheduler::Strict, true);
         for packet in [1, 2] {
             change(&mut switch, 0, 3, packet, Class(0), Class(1));
@@ -279,7 +287,7 @@ fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
         }
         assert_eq!(switch.backlog(PortId(3), Class(1)), 4);
         let expected = match discipline {
-            Discipline::InputQueued => [1, 3, 2, 4],
+            Discipline::INPUT_QUEUED => [1, 3, 2, 4],
             _ => [1, 2, 3, 4],
         };
         assert_eq!(send_all(&mut switch, 3), expected, "{discipline:?}");
@@ -293,14 +301,14 @@ fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
 /// in an input queue, where it stands before what came in its class.
 #[test]
 fn a_stopped_class_blocks_what_came_in_its_class_only_in_an_input_queue() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let mut switch = switch_with(discipline, Scheduler::Strict, true);
         pause(&mut switch, 3, 100);
         change(&mut switch, 0, 3, 1, Class(1), Class(0));
         change(&mut switch, 0, 3, 2, Class(1), Class(1));
         change(&mut switch, 0, 3, 3, Class(0), Class(1));
         let expected: &[u32] = match discipline {
-            Discipline::InputQueued => &[3],
+            Discipline::INPUT_QUEUED => &[3],
             _ => &[2, 3],
         };
         assert_eq!(send_all(&mut switch, 3), expected, "{discipline:?}");
@@ -324,7 +332,7 @@ fn an_expired_packet_is_on_no_counter() {
 /// A random scheduler serves every class and every ingress, and the same seed the same ones.
 #[test]
 fn a_random_scheduler_serves_all_and_can_be_repeated() {
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let order = || {
             let mut switch = switch_with(discipline, Scheduler::Random, false);
             for packet in 0..8 {

@@ -121,6 +121,11 @@ impl Agenda {
         (first, next)
     }
 
+    /// Whether the next task is that a frame leaves at `time`.
+    pub(crate) fn is_leaving(&self, time: Time) -> bool {
+        matches!(self.first(), (first, Task::Left(_)) if first == time)
+    }
+
     /// The next task that is due by `now`. It happens no earlier than `horizon`.
     pub(crate) fn next(&mut self, now: Time, horizon: Time) -> Option<Due> {
         let (due, task) = self.first();

@@ -285,7 +285,7 @@ impl Body {
             }
         }
         self.station.agenda.set_left(PORT, Time::MAX);
-        self.host.handle_transmitted();
+        self.host.handle_transmitted(due.time);
         self.drain(due.time);
     }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use pauseless_core::flow_control::{Control, Upstream};
 use pauseless_core::id::{Class, FlowId, PortId};
-use pauseless_core::switch::{Arrival, Discipline, Switch, Transmit};
-use pauseless_core::unit::{Bytes, Rate, Time};
+use pauseless_core::switch::{Arrival, Switch, Transmit};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_core::wire::ip::{self, Ecn};
 use pauseless_core::wire::roce::{self, Data};
 use pauseless_core::wire::{self, MacAddress};
@@ -114,7 +114,11 @@ impl SwitchNode {
                 arrived: Vec::new(),
                 changed: vec![Time::ZERO; ports.len()],
                 free: None,
-                may_catch_up: config.switch.discipline != Discipline::InputQueued,
+                may_catch_up: !config.switch.discipline.blocks_heads()
+                    && ports
+                        .iter()
+                        .flat_map(|port| &port.lanes)
+                        .all(|lane| lane.tick == Span::ZERO),
             },
         }
     }
@@ -206,7 +210,12 @@ impl SwitchNode {
         self.body.station.agenda.retry(now);
         while let Some(due) = self.body.station.next_task(now) {
             match due.task {
-                Task::Left(port) => self.body.on_left(due, port, &mut *self.links[port.index()]),
+                Task::Left(port) => {
+                    self.body.on_left(due, port, &mut *self.links[port.index()]);
+                    if !self.body.station.agenda.is_leaving(due.due) {
+                        self.body.settle(due.time);
+                    }
+                }
                 Task::Timeout(port) => self.body.on_timeout(due.time, port),
                 Task::Sample => self.body.on_sample(due.due),
                 Task::Start => unreachable!("no flow starts at a switch"),
@@ -287,6 +296,13 @@ impl Body {
         self.free = Some((port, due.floor));
         self.drain(due.time);
         self.free = None;
+    }
+
+    /// Does what is left of an instant, after the last frame that leaves in it.
+    fn settle(&mut self, now: Time) {
+        while self.switch.poll_ended(now) {
+            self.drain(now);
+        }
     }
 
     fn on_timeout(&mut self, now: Time, port: PortId) {

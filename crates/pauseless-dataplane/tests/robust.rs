@@ -383,7 +383,7 @@ proptest! {
     ) {
         let lane = if is_credit { cbfc() } else { pfc() };
         let mut config = switch_config(vec![half_lossless(lane); 3], &[0, 1, 2]);
-        config.switch.discipline = Discipline::ALL[discipline];
+        config.switch.discipline = Discipline::COMMON[discipline];
         config.watchdog = is_watched.then_some(watchdog::Config {
             detection: Span::us(300),
             restoration: Span::us(500),

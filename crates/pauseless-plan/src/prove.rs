@@ -233,6 +233,7 @@ impl Bench {
             replay: Replay::Off,
             table: routes.table,
             discipline: Discipline::OutputQueued,
+            polling: Default::default(),
             scheduler: Scheduler::Strict,
             ingress,
             processing: self.latency.processing,

@@ -143,7 +143,7 @@ fn receivers(random: &mut Stream, fabric: &Fabric, duration: Span) -> Vec<Receiv
 fn network(seed: u64) -> (Config, Scheme) {
     let mut random = Stream::new(seed, Purpose::Workload, 55);
     let scheme = Scheme::ALL[seed as usize % 5];
-    let discipline = Discipline::ALL[(seed / 5) as usize % 3];
+    let discipline = Discipline::COMMON[(seed / 5) as usize % 3];
     let fabric = fabric(&mut random);
     let applied = applied(&mut random, &fabric, scheme);
     let ingress = applied.ingress(&fabric, scheme).expect("it fits");
@@ -156,6 +156,7 @@ fn network(seed: u64) -> (Config, Scheme) {
         replay: Replay::Off,
         table: fabric.routes.table.clone(),
         discipline,
+        polling: Default::default(),
         scheduler: match random.below(2) {
             0 => Scheduler::Strict,
             _ => Scheduler::Weighted([1, 3, 2, 1, 1, 1, 1, 1]),

@@ -229,7 +229,7 @@ impl Run {
             for port in 0..self.topology().ports(switch).len() {
                 for class in 0..config.ingress.class_count() {
                     let at = (PortId(port as u16), Class(class as u8));
-                    names.insert(config.ingress.get(switch, at.0, at.1).control.name());
+                    names.insert(config.ingress.name(switch, at.0, at.1));
                 }
             }
         }

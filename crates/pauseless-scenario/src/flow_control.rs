@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 use pauseless_core::derive::Latency;
 use pauseless_core::flow_control::FlowControl;
+use pauseless_core::flow_control::limiter::TICK;
 use pauseless_core::flow_control::pfc::QUANTA_MAX;
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Ingress, IngressTable};
@@ -42,6 +44,8 @@ pub use scheme::{Scheme, scheme_of};
 pub const SECTION: &str = "flow_control";
 /// The name of the sections in it for some ports.
 const AT: &str = "at";
+/// From nothing to more than a slow processor needs.
+const TICKS: RangeInclusive<Span> = Span::ZERO..=Span::ms(1);
 /// The time between two messages.
 const PERIODS: RangeInclusive<Span> = Span::ps(1)..=Span::s(1);
 
@@ -50,6 +54,12 @@ section! {
     pub struct Common {
         /// Whether a violated bound is a warning instead of an error.
         unsafe_parameters: bool, default false;
+        /// The time for which an egress rests after every frame before it decides on the next: one tick of
+        /// a rate limiter's countdown. It decides outcomes where packets wait in front of an egress,
+        /// see [disciplines.md](disciplines.md).
+        tick: Span, within TICKS,
+            derived "`\"1.2 ns\"` for `\"paced-pfc\"`, `\"paced-cbfc\"`, and GFC with input queues or in software; else `\"0 s\"`",
+            source "gfc19 5.3";
     }
 }
 
@@ -89,6 +99,7 @@ pub struct Setting {
     /// Where ports on and before a cycle have thresholds of their own, the room that they leave.
     pub cycle_margin: Option<f64>,
     scheme: Arc<AnyScheme>,
+    tick: Span,
     buffer: Key<Bytes>,
     others: Vec<PortSetting>,
 }
@@ -127,12 +138,14 @@ impl Setting {
             is_unsafe: common.unsafe_parameters.value,
             cycle_margin: is_aware.then_some(cycle.cycle_margin.value),
             scheme,
+            tick: common.tick.or(usual_tick(kind.value.name, switches)),
             buffer: switches.buffer.clone(),
             others,
         };
         if switches.is_sharing {
             let name = kind.value.name;
-            setting.share_memory(&section, At { value: name, place: kind.place });
+            let kind = At { value: name, place: kind.place };
+            setting.share_memory(&section, kind, switches.discipline);
         } else if !switches.buffer.is_written && setting.scheme.is_lossless() {
             let problem = section.place.problem("the switches have no buffer");
             section.report(problem.help("add buffer = \"1 MB\" to [switch]"));
@@ -142,7 +155,11 @@ impl Setting {
     }
 
     /// Leaves out what makes no sense where ports share their memory, and reports it.
-    fn share_memory(&mut self, section: &Section<'_>, kind: At<&str>) {
+    fn share_memory(&mut self, section: &Section<'_>, kind: At<&str>, discipline: Discipline) {
+        if discipline == Discipline::Software {
+            let problem = section.place.problem("the ports of a software switch share no memory");
+            section.report(problem.help("leave out [switch.memory], or choose another discipline"));
+        }
         match self.scheme.sharing_memory(section) {
             Some(scheme) => self.scheme = scheme,
             None => {
@@ -206,10 +223,29 @@ impl PortSetting {
     }
 }
 
+/// What `[flow_control]` says besides the parameters of ports, and what that depends on.
+pub(crate) struct Besides<'b> {
+    pub(crate) is_unsafe: bool,
+    pub(crate) switches: &'b Switches,
+}
+
 /// Writes `[flow_control]` with the parameters of `base`.
-pub(crate) fn write(file: &mut File, base: &PortGroup, is_unsafe: bool) {
-    let kind = Entry::text(schemes().key, base.ingress.control.name());
-    let common = Common { unsafe_parameters: Filled::new(is_unsafe), ..Common::default() };
+pub(crate) fn write(
+    file: &mut File,
+    base: &PortGroup,
+    ingress: &IngressTable,
+    besides: Besides<'_>,
+) {
+    let (node, port, class) = base.members[0];
+    let name = ingress.name(node, port, class);
+    let tick = ingress.tick(node, port, class);
+    let is_usual = tick == usual_tick(name, besides.switches);
+    let kind = Entry::text(schemes().key, name);
+    let common = Common {
+        unsafe_parameters: Filled::new(besides.is_unsafe),
+        tick: if is_usual { Key::default() } else { Key::of(tick) },
+        ..Common::default()
+    };
     file.table(SECTION, &(vec![kind], (common, keys_of(base))));
 }
 
@@ -236,6 +272,13 @@ pub fn write_thresholds(file: &mut File, ports: &[String], ingress: &Ingress) {
     };
     let thresholds = thresholds(&ingress.control);
     file.one_of(&format!("{SECTION}.{AT}"), &(values, thresholds));
+}
+
+/// The tick of a flow control that says nothing about it. Behind a FIFO per egress or per pair of ports it
+/// would cost a thousandth of the rate and change nothing else.
+fn usual_tick(kind: &str, switches: &Switches) -> Span {
+    let is_limited = kind.starts_with("gfc-") && switches.discipline.blocks_heads();
+    if is_limited || kind.starts_with("paced-") { TICK } else { Span::ZERO }
 }
 
 /// The thresholds of a scheme, without what does not follow from the buffer.
@@ -332,7 +375,9 @@ impl Resolver<'_> {
                 line: rate,
                 // A bound must hold for the slowest message, too.
                 wire: delay + self.wire_jitter,
-                processing: self.switches.processing + self.switches.processing_jitter,
+                processing: self.switches.processing
+                    + self.switches.processing_jitter
+                    + rate.tx_span(self.mtu * self.committed()),
                 classes: self.switches.lane_count(),
                 jitter: self.wire_jitter + self.switches.processing_jitter,
                 overhead: self.wire_overhead,
@@ -360,6 +405,14 @@ impl Resolver<'_> {
         warnings.sort();
         warnings.dedup();
         is_good.then(|| self.tabulate(topology, groups, warnings))
+    }
+
+    /// The packets that a sender cannot take back when it is paused: those that it has handed to its NIC.
+    fn committed(&self) -> u64 {
+        let is_bursting = self.switches.discipline == Discipline::Software
+            && self.setting.tick == Span::ZERO
+            && self.setting.scheme.is_lossless();
+        if is_bursting { u64::from(self.switches.polling.burst) } else { 0 }
     }
 
     /// The memory of switches, if their ports share it.
@@ -392,6 +445,11 @@ impl Resolver<'_> {
             group.members.sort_unstable();
             for (node, port, class) in &group.members {
                 *table.get_mut(*node, *port, *class) = group.ingress;
+            }
+        }
+        if self.setting.tick > Span::ZERO {
+            for (node, port, class) in groups.iter().flat_map(|group| &group.members) {
+                table.pace(*node, *port, *class, self.setting.tick);
             }
         }
         groups.sort_by_key(|group| group.members[0]);

@@ -481,6 +481,7 @@ impl Written {
             topology,
             classes: found.classes,
             discipline: self.switches.discipline,
+            polling: self.switches.polling,
             scheduler: self.switches.scheduler,
             ingress: found.control.table,
             processing: self.switches.processing,

@@ -85,7 +85,8 @@ fn write_switch(file: &mut File, scenario: &Scenario, base: &PortGroup) {
     file.table(switch::SECTION, &keys);
     let sharing = groups.iter().filter(|group| group.memory.is_some());
     let sharing = sharing.max_by_key(|group| group.members.len());
-    flow_control::write(file, sharing.unwrap_or(base), parts.is_unsafe);
+    let besides = flow_control::Besides { is_unsafe: parts.is_unsafe, switches };
+    flow_control::write(file, sharing.unwrap_or(base), &scenario.config.ingress, besides);
     if sharing.is_none() {
         for group in groups.iter().filter(|group| !group.is_like(base)) {
             flow_control::write_at(file, topology, group);

@@ -6,6 +6,7 @@ use pauseless_core::flow_control::Control;
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::switch::software::Polling;
 use pauseless_core::unit::{Bytes, Span};
 
 use super::memory::{Memory, SharedMemory};
@@ -29,6 +30,17 @@ section! {
     pub struct Switch {
         /// The queues in which packets wait inside a switch.
         discipline: Discipline, default Discipline::OutputQueued;
+        /// In software: the most packets that are moved at a time, by the forwarding core and to a NIC.
+        burst: u16, within 1..=1_024, default 32, when |keys| keys.is_software();
+        /// In software: the packets that the ring of an egress has room for.
+        ring: u16, within 1..=u64::from(u16::MAX), default 128, when |keys| keys.is_software();
+        /// In software: the time that the forwarding core takes to look at a ring; up to half of it is
+        /// added at random.
+        visit: Span, within Span::ns(1)..=Span::ms(1), default Span::ns(60),
+            when |keys| keys.is_software();
+        /// In software: the time that it takes longer for every packet that is moved.
+        per_packet: Span, within Span::ZERO..=Span::ms(1), default Span::ns(20),
+            when |keys| keys.is_software();
         /// The physical buffer of each ingress port and class. With `[switch.memory]` that of hosts,
         /// by default 1 MB and their headroom.
         buffer: Bytes, within BUFFERS, derived "required; `\"1 MB\"` without flow control";
@@ -65,6 +77,7 @@ pub(crate) fn info() -> Info {
 #[derive(Clone, Debug)]
 pub struct Switches {
     pub(crate) discipline: Discipline,
+    pub(crate) polling: Polling,
     pub(crate) scheduler: Scheduler,
     /// The buffer of every (ingress port, class), where it was written.
     pub buffer: Key<Bytes>,
@@ -90,7 +103,12 @@ impl Switches {
         let keys = Switch::read(&mut section);
         if keys.absent().iter().any(|key| section.has(key)) {
             let scheduler = keys.scheduler.value.word();
-            section.set_context(format!(" with scheduler = {scheduler:?}"));
+            let discipline = keys.discipline.value.word();
+            section.set_context(if section.has("weights") {
+                format!(" with scheduler = {scheduler:?}")
+            } else {
+                format!(" with discipline = {discipline:?}")
+            });
         }
         let scheduler = keys.scheduler(&section);
         section.finish();
@@ -106,6 +124,12 @@ impl Switches {
         };
         Switches {
             discipline: keys.discipline.value,
+            polling: Polling {
+                burst: keys.burst.value,
+                ring: keys.ring.value,
+                visit: keys.visit.value,
+                per_packet: keys.per_packet.value,
+            },
             scheduler,
             buffer: keys.buffer,
             class_count: keys.classes.value,
@@ -135,6 +159,10 @@ impl Switches {
         };
         Switch {
             discipline: Filled::new(self.discipline),
+            burst: Filled::new(self.polling.burst),
+            ring: Filled::new(self.polling.ring),
+            visit: Filled::new(self.polling.visit),
+            per_packet: Filled::new(self.polling.per_packet),
             classes: Filled::new(self.class_count),
             scheduler: Filled::new(scheduler),
             weights,
@@ -147,6 +175,10 @@ impl Switches {
 }
 
 impl Switch {
+    fn is_software(&self) -> bool {
+        self.discipline.value == Discipline::Software
+    }
+
     /// The scheduler with its weights.
     fn scheduler(&self, section: &Section<'_>) -> Scheduler {
         if self.scheduler.value != WEIGHTED {

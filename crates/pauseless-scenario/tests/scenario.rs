@@ -234,7 +234,7 @@ fn the_command_line_has_the_last_word() {
     let overrides = Overrides {
         seed: Some(99),
         duration: Some(Span::ms(3)),
-        discipline: Some(Discipline::InputQueued),
+        discipline: Some(Discipline::INPUT_QUEUED),
         congestion: pauseless_scenario::congestion::Scheme::named("pcn"),
         stop_on: Some(StopOn::DEADLOCK),
         cycle_aware: None,
@@ -243,7 +243,7 @@ fn the_command_line_has_the_last_word() {
     let scenario = Scenario::parse("t", RING, &overrides).unwrap();
     let config = &scenario.config;
     assert_eq!((config.seed, config.duration), (99, Span::ms(3)));
-    assert_eq!(config.discipline, Discipline::InputQueued);
+    assert_eq!(config.discipline, Discipline::INPUT_QUEUED);
     assert!(config.stop.deadlock);
     let again = parse(&scenario.resolved());
     assert_eq!(debug(&again), debug(&scenario));

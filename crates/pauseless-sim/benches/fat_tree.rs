@@ -158,6 +158,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         ingress: IngressTable::uniform(&topology, 1, ingress),
         table: routes.table,
         discipline: Discipline::OutputQueued,
+        polling: Default::default(),
         classes: ClassMap::Same,
         scheduler: Scheduler::Strict,
         processing: Span::us(3),

@@ -7,6 +7,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Discipline, watchdog};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::transport::{Finish, Transport};
@@ -27,6 +28,8 @@ pub struct Config {
     pub classes: ClassMap,
     /// Where packets wait in every switch.
     pub discipline: Discipline,
+    /// How the cores of software switches poll.
+    pub polling: Polling,
     /// How every egress chooses between classes.
     pub scheduler: Scheduler,
     /// Flow control and buffer of every ingress.
@@ -160,6 +163,8 @@ pub struct IngressTable {
     cells: Vec<Ingress>,
     /// The memory of each node; empty if no switch shares its memory between ports.
     memories: Vec<MemoryConfig>,
+    /// The time for which senders to each cell rest after a frame; empty if none does.
+    ticks: Vec<Span>,
 }
 
 /// One (ingress port, class).
@@ -181,7 +186,13 @@ impl IngressTable {
             starts.push(total);
             total += topology.ports(NodeId(node as u32)).len() * class_count;
         }
-        IngressTable { class_count, starts, cells: vec![ingress; total], memories: Vec::new() }
+        IngressTable {
+            class_count,
+            starts,
+            cells: vec![ingress; total],
+            memories: Vec::new(),
+            ticks: Vec::new(),
+        }
     }
 
     /// How many classes every port has.
@@ -203,6 +214,29 @@ impl IngressTable {
     /// Whether the flow control of any ingress satisfies `is_wanted`.
     pub fn any(&self, is_wanted: impl Fn(&FlowControl) -> bool) -> bool {
         self.cells.iter().any(|cell| is_wanted(&cell.control))
+    }
+
+    /// Lets the sender to (`node`, `port`, `class`) rest for `tick` after every frame.
+    pub fn pace(&mut self, node: NodeId, port: PortId, class: Class, tick: Span) {
+        let index = self.index(node, port, class);
+        self.ticks.resize(self.cells.len(), Span::ZERO);
+        self.ticks[index] = tick;
+    }
+
+    /// The time for which the sender to (`node`, `port`, `class`) rests after every frame.
+    pub fn tick(&self, node: NodeId, port: PortId, class: Class) -> Span {
+        let index = self.index(node, port, class);
+        self.ticks.get(index).copied().unwrap_or(Span::ZERO)
+    }
+
+    /// The name of the flow control of (`node`, `port`, `class`) in scenario files and reports.
+    pub fn name(&self, node: NodeId, port: PortId, class: Class) -> &'static str {
+        let is_paced = self.tick(node, port, class) > Span::ZERO;
+        match self.get(node, port, class).control {
+            FlowControl::Pfc(_) if is_paced => "paced-pfc",
+            FlowControl::Cbfc(_) if is_paced => "paced-cbfc",
+            control => control.name(),
+        }
     }
 
     /// Lets the ports of a switch share its memory, which then commands their PFC.
@@ -342,6 +376,7 @@ impl Config {
             table,
             classes: ClassMap::Same,
             discipline: Discipline::OutputQueued,
+            polling: Polling::default(),
             scheduler: Scheduler::Strict,
             processing: Span::us(3),
             processing_jitter: Span::ZERO,

@@ -261,6 +261,13 @@ impl EventQueue {
         first
     }
 
+    /// The first event, if it may be due in this very instant; later ones are mostly left out.
+    #[inline]
+    pub(crate) fn peek_now(&self) -> Option<Event> {
+        // All events of an instant are in one bucket.
+        self.current.last().copied()
+    }
+
     /// The bucket of the first event, given that nothing is left in the current one.
     fn next_bucket(&self) -> Option<u64> {
         let far = (self.far_bucket < u64::MAX).then_some(self.far_bucket);

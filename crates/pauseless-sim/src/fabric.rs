@@ -363,6 +363,7 @@ pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
         seed: seed.next_u64(),
         changes_class: config.classes != ClassMap::Same,
         memory: config.ingress.memory(node).clone(),
+        polling: config.polling,
     }
 }
 
@@ -382,6 +383,7 @@ pub fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
             buffer: own.buffer,
             // Never at time zero itself, when nothing has happened yet.
             phase: Span::ps(1 + phase.below(period.as_ps())),
+            tick: config.ingress.tick(link.peer, link.peer_port, class),
         }
     });
     PortConfig { line: link.rate, lanes: lanes.collect() }

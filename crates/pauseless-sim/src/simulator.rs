@@ -26,7 +26,7 @@ pub(crate) use wire::WireLosses;
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{FlowControl, Signal, Upstream};
 use pauseless_core::id::{Class, NodeId, PortId};
-use pauseless_core::switch::Transmit;
+use pauseless_core::switch::{Discipline, Transmit};
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::{Config, Reaction};
@@ -354,11 +354,35 @@ impl<'c> Simulator<'c> {
             Node::Switch(switch) => {
                 switch.handle_transmitted(self.now, port);
                 self.drain_switch(node);
+                if matches!(self.config.discipline, Discipline::InputQueued(_)) {
+                    self.settle(node);
+                }
             }
             Node::Host(host) => {
-                host.handle_transmitted();
+                host.handle_transmitted(self.now);
                 self.drain_host(node);
             }
+        }
+    }
+
+    /// Lets an input-queued switch do what is left of this instant, after the last packet that ends in it.
+    fn settle(&mut self, node: NodeId) {
+        let ends = self.fabric.ends_of(node);
+        let is_same = |event: Event| {
+            (event.time(), event.kind()) == (self.now, Kind::Transmitted)
+                && ends.contains(&event.index())
+        };
+        if self.queue.peek_now().is_some_and(is_same) {
+            return;
+        }
+        loop {
+            let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
+                unreachable!("asked by the caller");
+            };
+            if !switch.poll_ended(self.now) {
+                return;
+            }
+            self.drain_switch(node);
         }
     }
 
@@ -376,6 +400,9 @@ impl<'c> Simulator<'c> {
                     self.note_trips(node);
                 }
                 self.drain_switch(node);
+                if self.config.discipline == Discipline::Software {
+                    self.look_for_deadlock_above(node);
+                }
             }
             Node::Host(host) => {
                 host.handle_timeout(self.now);
@@ -493,8 +520,10 @@ impl<'c> Simulator<'c> {
                     self.note_movement(index, transmit);
                 }
             }
-            self.send_out_of_band(index);
             self.arm(index, wanted);
+            if self.is_out_of_band {
+                self.send_out_of_band(index);
+            }
             if stopped != 0 {
                 self.look_for_deadlock_at(node, port, stopped);
             }
@@ -508,13 +537,15 @@ impl<'c> Simulator<'c> {
         };
         let transmit = host.poll_transmit(self.now);
         let wanted = host.poll_timeout();
-        self.send_out_of_band(index);
         if let Some(transmit) = transmit {
             let transmit = self.tag(transmit);
             self.transmit(index, transmit);
             self.look_at_sent(index, transmit);
         }
         self.arm(index, wanted);
+        if self.is_out_of_band {
+            self.send_out_of_band(index);
+        }
     }
 
     /// Handles a frame that has started: it may show that a pause has expired, use up the last

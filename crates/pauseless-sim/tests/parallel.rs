@@ -87,7 +87,7 @@ fn deadlocks_are_found_at_the_same_instant() {
         let network = Diverse::new(seed);
         let scheme = [Scheme::Pfc, Scheme::Cbfc][seed as usize / 2 % 2];
         let discipline = match seed % 3 {
-            0 => Discipline::InputQueued,
+            0 => Discipline::INPUT_QUEUED,
             _ => Discipline::OutputQueued,
         };
         let mut config = network.config(scheme, discipline);

@@ -12,8 +12,9 @@ use pauseless::core::id::{Class, PortId};
 use pauseless::core::memory::MemoryConfig;
 use pauseless::core::port::{LaneConfig, PortConfig};
 use pauseless::core::schedule::Scheduler;
+use pauseless::core::switch::software::Polling;
 use pauseless::core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
-use pauseless::core::unit::{Bytes, Rate, Span, Time};
+use pauseless::core::unit::{Bytes, Rate, Time};
 
 const LINE: Rate = Rate::gbps(10);
 const FRAME: Bytes = Bytes::new(1_500);
@@ -26,11 +27,11 @@ fn main() {
     let thresholds =
         pfc::Config { xoff: Bytes::kb(12), xon: Bytes::kb(9), quanta: pfc::QUANTA_MAX };
     let control = FlowControl::Pfc(thresholds);
-    let lane =
-        LaneConfig { ingress: control, egress: control, buffer: Bytes::kb(30), phase: Span::ZERO };
+    let lane = LaneConfig::new(control, Bytes::kb(30));
     let port = PortConfig { line: LINE, lanes: [lane].into() };
     let mut switch: Switch<u32> = Switch::new(&SwitchConfig {
         discipline: Discipline::OutputQueued,
+        polling: Polling::default(),
         scheduler: Scheduler::Strict,
         ports: vec![port; 3],
         congestion: CongestionControl::None,

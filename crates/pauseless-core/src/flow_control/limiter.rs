@@ -12,13 +12,20 @@
 //!
 //! **States** counting (R_c > 0: no frame may start) and ready.
 //!
-//! **Not modelled** the 1.2 ns clock of the paper's countdown; ours is exact to a picosecond.
+//! **Not modelled** the 1.2 ns clock of the paper's countdown; ours is exact to a picosecond. What this
+//! clock does at the full rate, where the countdown is over when it begins, is [`TICK`].
 
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// The smallest step in which commodity hardware sets rates.
 //= gfc19 5.3 unit
 pub const RATE_UNIT: Rate = Rate::bps(8_000);
+
+/// A tick of the countdown, at the 833 MHz of a port of 10 Gb/s: the least time from the end of a frame to
+/// the next decision of an egress with a rate limiter, which sees that a countdown is over at its next
+/// tick. See [`crate::port::LaneConfig::tick`].
+//= gfc19 5.3 countdown
+pub const TICK: Span = Span::ps(1_200);
 
 /// The rate limiter with its registers R_l, R_r and R_c.
 #[derive(Clone, Debug)]

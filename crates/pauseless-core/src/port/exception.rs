@@ -1,4 +1,5 @@
-//! What overrides the flow control of a class of a port: a rate limit, or an order of a watchdog.
+//! What overrides the flow control of a class of a port: a rate limit, a rest after every frame, or an
+//! order of a watchdog.
 
 use alloc::boxed::Box;
 
@@ -6,7 +7,7 @@ use super::Port;
 use crate::flow_control::Gate;
 use crate::flow_control::limiter::Limiter;
 use crate::id::Class;
-use crate::unit::{Bytes, Rate, Time};
+use crate::unit::{Bytes, Rate, Span, Time};
 
 /// Whether an egress queue obeys its flow control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -26,7 +27,18 @@ pub(super) type Exceptions = Option<Box<[Exception; Class::COUNT_MAX]>>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exception {
     shaper: Option<Limiter>,
+    rest: Rest,
     heed: Heed,
+}
+
+/// The time between two frames of a class in which its egress does not decide what comes next: one
+/// tick of a rate limiter's countdown, at the full rate too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rest {
+    tick: Span,
+    /// Whether a frame of the class is being sent, after which the rest begins.
+    is_due: bool,
+    until: Time,
 }
 
 impl Exception {
@@ -35,6 +47,7 @@ impl Exception {
     pub(super) fn gate(&self, now: Time, gate: Gate) -> Gate {
         let shaped = match &self.shaper {
             Some(limiter) if now < limiter.ready() => Gate::At(limiter.ready()),
+            _ if now < self.rest.until => Gate::At(self.rest.until),
             _ => Gate::Open,
         };
         match self.heed {
@@ -48,6 +61,14 @@ impl Exception {
     pub(super) fn on_transmit(&mut self, now: Time, size: Bytes) {
         if let Some(limiter) = &mut self.shaper {
             limiter.on_transmit(now, size);
+        }
+        self.rest.is_due = self.rest.tick > Span::ZERO;
+    }
+
+    #[cold]
+    pub(super) fn on_transmitted(&mut self, now: Time) {
+        if core::mem::take(&mut self.rest.is_due) {
+            self.rest.until = now + self.rest.tick;
         }
     }
 
@@ -67,6 +88,11 @@ impl Port {
         self.exception(class).shaper = Some(limiter);
     }
 
+    /// Lets the egress rest for `tick` after every frame of `class` that has left.
+    pub(super) fn pace(&mut self, class: Class, tick: Span) {
+        self.exception(class).rest.tick = tick;
+    }
+
     /// Sets whether the egress queue of `class` obeys its flow control.
     pub fn set_heed(&mut self, class: Class, heed: Heed) {
         self.exception(class).heed = heed;
@@ -83,20 +109,13 @@ mod tests {
     use super::*;
     use crate::flow_control::{Control, FlowControl, Signal, pfc};
     use crate::port::{LaneConfig, PortConfig};
-    use crate::unit::Span;
-
     fn port() -> Port {
         let control = FlowControl::Pfc(pfc::Config {
             xoff: Bytes::kb(10),
             xon: Bytes::kb(8),
             quanta: pfc::QUANTA_MAX,
         });
-        let lane = LaneConfig {
-            ingress: control,
-            egress: control,
-            buffer: Bytes::kb(20),
-            phase: Span::ZERO,
-        };
+        let lane = LaneConfig::new(control, Bytes::kb(20));
         Port::new(&PortConfig { line: Rate::gbps(10), lanes: [lane, lane].into() })
     }
 

@@ -51,9 +51,14 @@ impl<P: Copy> Switch<P> {
         self.head(egress, class)?;
         let Taken { slot, charge, .. } = self.take(now, egress, class);
         let (ingress, came_in) = (slot.ingress, slot.header.class());
-        self.release(now, ingress, came_in, charge);
-        if self.discipline == Discipline::InputQueued {
-            self.expose_head(now, ingress, came_in);
+        match self.discipline {
+            // It was taken off the counter when it came into the ring, which now has room.
+            Discipline::Software => self.wake_core(now),
+            Discipline::InputQueued(_) => {
+                self.release(now, ingress, came_in, charge);
+                self.expose_head(now, ingress, came_in);
+            }
+            _ => self.release(now, ingress, came_in, charge),
         }
         // The new head may be of another size, which its credit must be enough for.
         self.look_at_gate(now, egress, class);
@@ -78,9 +83,10 @@ impl<P: Copy> Switch<P> {
         queue.packets -= 1;
         let next = match self.discipline {
             Discipline::OutputQueued => self.pool.pop_front(&mut queue.fifo),
-            Discipline::VirtualOutputQueued | Discipline::InputQueued => {
+            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) => {
                 self.pop_in_turn(egress, class)
             }
+            Discipline::Software => return self.take_from_ring(now, egress, class),
         };
         let slot = next.expect("the queue has a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());

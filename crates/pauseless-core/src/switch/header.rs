@@ -45,6 +45,11 @@ impl Header {
     pub(super) fn is_marked(self) -> bool {
         self.0 & MARK != 0
     }
+
+    /// The same packet with a mark.
+    pub(super) fn marked(self) -> Header {
+        Header(self.0 | MARK)
+    }
 }
 
 #[cfg(test)]

@@ -90,17 +90,18 @@ impl<P: Copy> Switch<P> {
         class: Class,
         stuck: impl Fn(PortId, Class) -> bool,
     ) -> Bytes {
-        if self.discipline != Discipline::InputQueued {
+        if !self.discipline.blocks_heads() {
             let from = QueueId { port: ingress, class };
             let held = self.queues_after(class).filter(|to| stuck(to.port, to.class));
             return held.map(|to| self.waiting(from, to)).sum();
         }
         // In a FIFO, everything behind the first stuck packet is stuck as well.
         let fifo = &self.fifos[self.queue(ingress, class)];
-        let behind = self
-            .pool
-            .iter(fifo)
-            .skip_while(|waiting| !stuck(waiting.egress, waiting.header.leaving()));
+        let mut rooms = self.rooms();
+        let behind = self.pool.iter(fifo).skip_while(|waiting| {
+            let (egress, leaving) = (waiting.egress, waiting.header.leaving());
+            !stuck(egress, leaving) || rooms.take_place(self.queue(egress, leaving))
+        });
         let port = &self.ports[ingress.index()].port;
         behind.map(|waiting| port.charge(class, waiting.header.size())).sum()
     }
@@ -125,14 +126,12 @@ impl<P: Copy> Switch<P> {
             }
         };
         match self.discipline {
-            Discipline::OutputQueued => {
-                let queue = &self.ports[egress.index()].queues[class.index()];
-                of_one(&queue.fifo, &mut visit);
-            }
-            Discipline::VirtualOutputQueued | Discipline::InputQueued => {
+            Discipline::OutputQueued => {}
+            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) | Discipline::Software => {
                 self.fifos.iter().for_each(|fifo| of_one(fifo, &mut visit));
             }
         }
+        of_one(&self.ports[egress.index()].queues[class.index()].fifo, &mut visit);
     }
 
     /// The egress queue that holds most of what is on the counter of (`ingress`, `class`), the
@@ -164,7 +163,9 @@ impl<P: Copy> Switch<P> {
 
     /// The frame bytes that wait in the switch; a frame that is being sent counts as on its wire.
     pub fn inside(&self) -> Bytes {
-        let all = self.all_fifos().chain(&self.notices).flat_map(|fifo| self.pool.iter(fifo));
+        let nics = self.software.iter().flat_map(|software| software.nics());
+        let all =
+            self.all_fifos().chain(&self.notices).chain(nics).flat_map(|fifo| self.pool.iter(fifo));
         all.map(|waiting| waiting.header.size()).sum()
     }
 

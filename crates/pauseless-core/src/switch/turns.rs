@@ -1,9 +1,21 @@
 //! The FIFOs per ingress that an egress serves round robin, in input-queued and virtual
 //! output-queued switches.
 
-use super::{Discipline, Switch, Waiting};
-use crate::id::{Class, PortId};
+use alloc::vec::Vec;
+
+use super::{Arbiter, Discipline, Switch, Waiting};
+use crate::id::{Class, PortId, QueueId};
 use crate::unit::Time;
+
+/// What is left to do when all packets that end at one instant have been handled. Both lists are
+/// empty between instants.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ended {
+    /// The FIFOs that show their next packet.
+    hidden: Vec<QueueId>,
+    /// The egresses that decide.
+    undecided: Vec<PortId>,
+}
 
 impl<P: Copy> Switch<P> {
     /// Appends a packet to the FIFO of its ingress; returns whether it has become the head.
@@ -28,11 +40,11 @@ impl<P: Copy> Switch<P> {
         let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
         let member = self.member(slot.ingress, slot.header.class());
         match self.discipline {
-            Discipline::InputQueued => {
+            Discipline::InputQueued(_) => {
                 self.rotation.remove(queue, member);
                 self.in_service[fifo] = true;
             }
-            Discipline::OutputQueued | Discipline::VirtualOutputQueued => {
+            Discipline::OutputQueued | Discipline::VirtualOutputQueued | Discipline::Software => {
                 if self.fifos[fifo].is_empty() {
                     self.rotation.remove(queue, member);
                 }
@@ -41,23 +53,99 @@ impl<P: Copy> Switch<P> {
         Some(slot)
     }
 
-    /// Makes the next packet of a FIFO its head, after the one before has left.
+    /// Handles the end of a packet of `fifo` at `egress`, in the order of the arbiter.
+    pub(super) fn end(&mut self, now: Time, arbiter: Arbiter, egress: PortId, fifo: QueueId) {
+        let is_own = self.next_egress(fifo) == Some(egress);
+        match arbiter {
+            // The egress that it has just served sees the next packet before the others do.
+            Arbiter::EgressFirst if is_own => self.ended.hidden.insert(0, fifo),
+            Arbiter::FifoFirst if is_own => self.expose_head(now, fifo.port, fifo.class),
+            Arbiter::EgressFirst | Arbiter::FifoFirst => self.ended.hidden.push(fifo),
+            Arbiter::Slotted => {
+                self.ended.hidden.push(fifo);
+                return self.ended.undecided.push(egress);
+            }
+        }
+        self.mark_ready(egress);
+    }
+
+    /// Does the next of what is left of this instant, after which the ports that are ready are to be
+    /// polled; returns whether there was anything. The driver calls it until there is not, after all
+    /// packets that end at one instant.
+    #[inline]
+    pub fn poll_ended(&mut self, now: Time) -> bool {
+        if self.ended.hidden.is_empty() && self.ended.undecided.is_empty() {
+            return false;
+        }
+        self.settle(now);
+        true
+    }
+
+    fn settle(&mut self, now: Time) {
+        if self.discipline != Discipline::InputQueued(Arbiter::Slotted) {
+            let fifo = self.ended.hidden.remove(0);
+            return self.expose_head(now, fifo.port, fifo.class);
+        }
+        for at in 0..self.ended.hidden.len() {
+            let fifo = self.ended.hidden[at];
+            let egress = self.show_head(now, fifo.port, fifo.class);
+            self.ended.undecided.extend(egress);
+        }
+        self.ended.hidden.clear();
+        let egress = self.ended.undecided.remove(0);
+        self.mark_ready(egress);
+    }
+
+    /// The egress that the next packet of a FIFO wants.
+    fn next_egress(&self, fifo: QueueId) -> Option<PortId> {
+        let head = self.pool.front(&self.fifos[self.queue(fifo.port, fifo.class)]);
+        head.map(|head| head.egress)
+    }
+
+    /// Makes the next packet of a FIFO its head, after the one before has left, and lets its egress
+    /// decide.
     pub(super) fn expose_head(&mut self, now: Time, ingress: PortId, class: Class) {
+        if let Some(egress) = self.show_head(now, ingress, class) {
+            self.mark_ready(egress);
+        }
+    }
+
+    /// Makes the next packet of a FIFO its head; returns the egress that it wants.
+    fn show_head(&mut self, now: Time, ingress: PortId, class: Class) -> Option<PortId> {
         let fifo = self.queue(ingress, class);
         self.in_service[fifo] = false;
-        if let Some(head) = self.pool.front(&self.fifos[fifo]) {
-            let (egress, leaving) = (head.egress, head.header.leaving());
-            let member = self.member(ingress, class);
-            self.rotation.insert(self.queue(egress, leaving), member);
-            self.look_at_gate_for_credit(now, egress, leaving);
-            self.mark_ready(egress);
+        let head = self.pool.front(&self.fifos[fifo])?;
+        let (egress, leaving) = (head.egress, head.header.leaving());
+        let member = self.member(ingress, class);
+        self.rotation.insert(self.queue(egress, leaving), member);
+        self.look_at_gate_for_credit(now, egress, leaving);
+        Some(egress)
+    }
+
+    /// Gives the turn of an input-queued egress without credit to whom it belongs now, unless that
+    /// packet is smaller than the one that lacks credit.
+    pub(super) fn reconsider_turn(&mut self, egress: PortId, class: Class) {
+        if !matches!(self.discipline, Discipline::InputQueued(_)) {
+            return;
+        }
+        let queue = self.queue(egress, class);
+        let Some(pinned) = self.rotation.unpin(queue) else {
+            return;
+        };
+        let size = |member| {
+            let fifo = &self.fifos[self.fifo(member, egress, class)];
+            self.pool.front(fifo).map(|waiting| waiting.header.size())
+        };
+        let next = self.rotation.peek(queue);
+        if next.is_some_and(|next| size(next) < size(pinned)) {
+            self.rotation.pin_to(queue, pinned);
         }
     }
 
     /// The member of the rotation that stands for packets from `ingress` in `class`.
     #[inline]
     pub(super) fn member(&self, ingress: PortId, class: Class) -> PortId {
-        if self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
+        if self.leaving_count > 1 && self.discipline.blocks_heads() {
             // Heads of several classes of one ingress may want the same queue.
             PortId(self.queue(ingress, class) as u16)
         } else {
@@ -75,8 +163,10 @@ impl<P: Copy> Switch<P> {
             Discipline::VirtualOutputQueued => {
                 self.queue(member, leaving) * self.ports.len() + egress.index()
             }
-            Discipline::InputQueued if self.leaving_count > 1 => member.index(),
-            Discipline::InputQueued => self.queue(member, leaving),
+            Discipline::InputQueued(_) | Discipline::Software if self.leaving_count > 1 => {
+                member.index()
+            }
+            Discipline::InputQueued(_) | Discipline::Software => self.queue(member, leaving),
         }
     }
 }

@@ -12,6 +12,7 @@ use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::memory::MemoryConfig;
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Discipline, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_core::wire::{Envelope, MacAddress};
@@ -144,7 +145,8 @@ fn control_named(name: &str) -> FlowControl {
 /// Two ports, of which the first one sends to the second. What gates its egress has no say: nobody is
 /// there to answer.
 fn config(control: FlowControl) -> SwitchNodeConfig {
-    let lane = |egress| LaneConfig { ingress: control, egress, buffer: BUFFER, phase: Span::us(1) };
+    let lane =
+        |egress| LaneConfig { egress, phase: Span::us(1), ..LaneConfig::new(control, BUFFER) };
     let port = |egress| PortConfig { line: LINE, lanes: vec![lane(egress)].into() };
     // Nobody behind the second port returns credits.
     let egress = match control {
@@ -164,6 +166,7 @@ fn config(control: FlowControl) -> SwitchNodeConfig {
         },
         switch: SwitchConfig {
             discipline: Discipline::OutputQueued,
+            polling: Polling::default(),
             scheduler: Scheduler::Strict,
             ports,
             congestion: CongestionControl::None,

@@ -2,10 +2,14 @@
 
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn};
 use pauseless_core::derive::{Derivation, Latency};
+use pauseless_core::flow_control::limiter::TICK;
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::Discipline::{self, InputQueued, OutputQueued, VirtualOutputQueued};
+use pauseless_core::switch::Arbiter::{FifoFirst, Slotted};
+use pauseless_core::switch::Discipline::{
+    self, InputQueued, OutputQueued, Software, VirtualOutputQueued,
+};
 use pauseless_core::switch::watchdog;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::generate::{LinkSpecs, Ring, Shape};
@@ -68,6 +72,8 @@ enum Extra {
     Watchdog,
     /// Classes that take turns.
     Weights,
+    /// Egresses that rest for a tick after every frame.
+    Tick,
 }
 
 const fn ring(scheme: Scheme, discipline: Discipline, controls_min: usize) -> Case {
@@ -98,19 +104,27 @@ const fn with(extra: Extra, discipline: Discipline) -> Case {
 
 const WIDE: Scheme = Scheme::Cbfc(cbfc::Counters::Wide);
 
-pub const CASES: [Case; 19] = [
+pub const CASES: [Case; 27] = [
     ring(Scheme::Pfc, OutputQueued, 30),
     ring(Scheme::Pfc, VirtualOutputQueued, 30),
-    ring(Scheme::Pfc, InputQueued, 30),
+    ring(Scheme::Pfc, Discipline::INPUT_QUEUED, 30),
+    ring(Scheme::Pfc, InputQueued(FifoFirst), 5),
+    ring(Scheme::Pfc, InputQueued(Slotted), 5),
     ring(Scheme::PfcShort, OutputQueued, 200),
     ring(Scheme::PfcShort, VirtualOutputQueued, 200),
     ring(Scheme::Cbfc(cbfc::Counters::Iba), OutputQueued, 500),
     ring(WIDE, OutputQueued, 500),
     ring(WIDE, VirtualOutputQueued, 500),
-    ring(WIDE, InputQueued, 500),
+    ring(WIDE, Discipline::INPUT_QUEUED, 500),
+    ring(WIDE, InputQueued(FifoFirst), 500),
+    ring(WIDE, InputQueued(Slotted), 500),
+    ring(WIDE, Software, 500),
     ring(Scheme::GfcBuffer, OutputQueued, 10),
     ring(Scheme::GfcBuffer, VirtualOutputQueued, 10),
-    ring(Scheme::GfcBuffer, InputQueued, 10),
+    ring(Scheme::GfcBuffer, Discipline::INPUT_QUEUED, 10),
+    with(Extra::Tick, Discipline::INPUT_QUEUED),
+    with(Extra::Tick, InputQueued(FifoFirst)),
+    with(Extra::Tick, Software),
     ring(Scheme::GfcTime, OutputQueued, 500),
     ring(Scheme::GfcTime, VirtualOutputQueued, 500),
     incast(Marking::Pcn),
@@ -139,6 +153,7 @@ impl Case {
             Extra::None => {}
             Extra::Watchdog => config.mitigation.watchdog = Watchdog::On(WATCHDOG),
             Extra::Weights => config.scheduler = WEIGHTS,
+            Extra::Tick => pace_all(&mut config),
         }
         config
     }
@@ -153,7 +168,7 @@ impl Case {
         let name = match self.extra {
             // The first one whose watchdog has something to do.
             Extra::Watchdog => "S2",
-            Extra::None | Extra::Weights => "S1",
+            Extra::None | Extra::Weights | Extra::Tick => "S1",
         };
         config.topology.node_named(name).expect("a switch")
     }
@@ -209,6 +224,16 @@ fn topology() -> Topology {
     let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
     let shape = Ring { switches: 3, hosts_per_switch: 1 };
     shape.build(LinkSpecs::same(spec)).expect("a ring")
+}
+
+fn pace_all(config: &mut Config) {
+    for node in (0..config.topology.nodes().len() as u32).map(NodeId) {
+        for port in (0..config.topology.ports(node).len() as u16).map(PortId) {
+            for class in [Class(0), Class(1)] {
+                config.ingress.pace(node, port, class, TICK);
+            }
+        }
+    }
 }
 
 /// Replaced by the case.

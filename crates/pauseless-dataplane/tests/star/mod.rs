@@ -12,6 +12,7 @@ use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::memory::MemoryConfig;
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Discipline, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_core::wire::{Envelope, MacAddress};
@@ -52,6 +53,7 @@ pub fn port(control: FlowControl, class_count: usize) -> PortConfig {
         egress: control,
         buffer: Bytes::kib(64),
         phase: Span::us(1),
+        tick: Span::ZERO,
     };
     PortConfig { line: LINE, lanes: vec![lane; class_count].into() }
 }
@@ -86,6 +88,7 @@ pub fn switch_config(ports: Vec<PortConfig>, targets: &[u16]) -> SwitchNodeConfi
         common: common("S", 100, ports.len()),
         switch: SwitchConfig {
             discipline: Discipline::OutputQueued,
+            polling: Polling::default(),
             scheduler: Scheduler::Strict,
             ports,
             congestion: CongestionControl::None,

@@ -28,6 +28,9 @@ section! {
 
 pub(super) static CBFC: Variant<Arc<AnyScheme>> = variant::<Cbfc>("cbfc");
 
+/// The same with egresses that rest for a tick after every frame.
+pub(super) static PACED: Variant<Arc<AnyScheme>> = variant::<Cbfc>("paced-cbfc");
+
 impl Scheme for Cbfc {
     fn keys_of(&self, group: &PortGroup) -> Option<Box<dyn Written>> {
         let FlowControl::Cbfc(config) = group.ingress.control else {

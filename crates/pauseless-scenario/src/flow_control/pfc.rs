@@ -27,6 +27,9 @@ section! {
 /// Priority flow control as a kind of `[flow_control]`.
 pub static PFC: Variant<Arc<AnyScheme>> = variant::<Pfc>("pfc");
 
+/// The same with egresses that rest for a tick after every frame.
+pub(super) static PACED: Variant<Arc<AnyScheme>> = variant::<Pfc>("paced-pfc");
+
 impl Scheme for Pfc {
     fn keys_of(&self, group: &PortGroup) -> Option<Box<dyn Written>> {
         let FlowControl::Pfc(config) = group.ingress.control else {

@@ -80,7 +80,9 @@ pub fn schemes() -> Choice<Arc<AnyScheme>> {
         default: None,
         variants: OUTSIDE.with(&[
             &pfc::PFC,
+            &pfc::PACED,
             &cbfc::CBFC,
+            &cbfc::PACED,
             &gfc::BUFFER,
             &gfc::TIME,
             &gfc::CONCEPTUAL,

@@ -2,7 +2,7 @@
 
 use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::{Class, PortId};
-use pauseless_core::switch::{Arrival, Discipline};
+use pauseless_core::switch::Arrival;
 
 use super::Simulator;
 use crate::config::{Config, Flow, Reaction};
@@ -51,7 +51,7 @@ impl Simulator<'_> {
         if self.config.ingress.is_sharing() {
             self.look_for_deadlock_around(node);
         }
-        if self.config.discipline == Discipline::InputQueued {
+        if self.config.discipline.blocks_heads() {
             // Packets behind a blocked head block the sender, wherever they go.
             let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
             let queue = EgressQueue { node: peer.node, port: peer.port, class };

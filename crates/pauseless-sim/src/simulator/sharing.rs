@@ -1,4 +1,5 @@
-//! The search for deadlocks where the ports of a switch share its memory.
+//! The search for deadlocks where a packet changes the prospects of more than one queue: where ports share
+//! their memory, and in software switches, whose rings fill.
 
 use pauseless_core::id::{NodeId, PortId};
 
@@ -7,6 +8,33 @@ use crate::fabric::Node;
 use crate::outcome::EgressQueue;
 
 impl Simulator<'_> {
+    /// Looks for a deadlock through the queues that send to a software switch, after its core may have
+    /// filled a ring: there is less room for the FIFOs of other ingresses.
+    pub(super) fn look_for_deadlock_above(&mut self, node: NodeId) {
+        let Node::Switch(switch) = &self.fabric.nodes[node.index()] else {
+            return;
+        };
+        let mut ports = (0..switch.port_count()).map(|port| PortId(port as u16));
+        if ports.all(|port| switch.stopped(port) == 0) {
+            return;
+        }
+        if let Some(away) = &mut self.away {
+            away.is_suspicious = true;
+            return;
+        }
+        for index in self.fabric.ends_of(node) {
+            let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
+            let (node, port) = (peer.node, peer.port);
+            let Node::Switch(above) = &self.fabric.nodes[node.index()] else {
+                continue;
+            };
+            let stopped = above.stopped(port);
+            if stopped != 0 {
+                self.look_for_deadlock_at(node, port, stopped);
+            }
+        }
+    }
+
     /// Looks for a deadlock through the queues that a switch has paused, after a packet has arrived
     /// there: it reduces the shares of all of them, wherever it came from and wherever it goes.
     pub(super) fn look_for_deadlock_around(&mut self, node: NodeId) {

@@ -21,15 +21,8 @@ impl Simulator<'_> {
     }
 
     /// Sends the control frames of a port that travel outside its wire.
-    #[inline(always)]
-    pub(super) fn send_out_of_band(&mut self, index: usize) {
-        if self.is_out_of_band {
-            self.send_signals(index);
-        }
-    }
-
     #[cold]
-    fn send_signals(&mut self, index: usize) {
+    pub(super) fn send_out_of_band(&mut self, index: usize) {
         let End { node, port, peer, away, .. } = self.fabric.ends[index];
         let is_cut = away != End::HERE;
         loop {
@@ -38,7 +31,7 @@ impl Simulator<'_> {
                 Node::Host(host) => host.poll_out_of_band(self.now),
             };
             let Some((control, delay)) = next else {
-                return;
+                break;
             };
             if self.config.hardware.is_out_of_band() {
                 self.tally.count(control);
@@ -49,5 +42,11 @@ impl Simulator<'_> {
                 self.schedule_signal(peer as usize, self.now + delay, control)
             }
         }
+        // The timer of a message that is sent every so often starts when the last one has left.
+        let wanted = match &self.fabric.nodes[node.index()] {
+            Node::Switch(switch) => switch.poll_timeout(port),
+            Node::Host(host) => host.poll_timeout(),
+        };
+        self.arm(index, wanted);
     }
 }

@@ -119,6 +119,7 @@ pub fn controlled(
         ingress: IngressTable::uniform(&topology, usize::from(class_count), ingress),
         table: routes.table.clone(),
         discipline: Discipline::OutputQueued,
+        polling: Default::default(),
         classes: ClassMap::Same,
         scheduler: Scheduler::Strict,
         processing: Span::us(3),

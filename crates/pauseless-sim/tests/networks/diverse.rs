@@ -110,6 +110,7 @@ impl Diverse {
             topology: self.topology.clone(),
             table: self.routes.table.clone(),
             discipline,
+            polling: Default::default(),
             classes: ClassMap::Same,
             scheduler: Scheduler::Strict,
             processing,

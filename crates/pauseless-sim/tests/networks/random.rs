@@ -47,7 +47,7 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
     let (flows, table) = random_flows(&mut random, &topology, class_count);
     let receivers =
         if wildness.slow_receivers { random_receivers(&mut random, &topology) } else { Vec::new() };
-    let discipline = Discipline::ALL[random.below(3) as usize];
+    let discipline = Discipline::COMMON[random.below(3) as usize];
     let scheduler = match random.below(2) {
         0 => Scheduler::Strict,
         _ => Scheduler::Weighted([1, 3, 2, 1, 1, 1, 1, 1]),
@@ -55,6 +55,7 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
     Config {
         table,
         discipline,
+        polling: Default::default(),
         classes: ClassMap::Same,
         scheduler,
         ingress,

@@ -14,7 +14,8 @@ use pauseless_scenario::{Overrides, Scenario, StopOn};
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let text = scope.text()?;
-    let loops = Discipline::ALL.into_iter().map(|discipline| Loop::new(&text, 2, 16, discipline));
+    let loops =
+        Discipline::COMMON.into_iter().map(|discipline| Loop::new(&text, 2, 16, discipline));
     let loops = loops.collect::<Result<Vec<_>, _>>()?;
     record(&search(scope, &loops)?, measured);
     Ok(())
@@ -28,7 +29,7 @@ pub(super) fn many(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         Scale::Full => &[8, 15, 16, 32, 64],
     };
     let mut loops = Vec::new();
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         for n in 2..=4 {
             for ttl in ttls {
                 let text = scope.patch(&text, &shape(n, *ttl))?;

@@ -12,7 +12,7 @@ use pauseless_run::table::{Column, Table};
 pub fn evolution(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let mut panels = Vec::new();
     let mut table = Rows::default();
-    for discipline in Discipline::ALL {
+    for discipline in Discipline::COMMON {
         let runs = SCHEMES.into_iter().filter_map(|scheme| {
             let prefix = format!("{scheme}/{}", discipline.name());
             let (_, sample) = measured.curves.iter().find(|(name, _)| *name == prefix)?;

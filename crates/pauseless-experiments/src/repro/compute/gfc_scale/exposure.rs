@@ -128,7 +128,7 @@ fn bounds(count: f64) -> [f64; 3] {
 /// either.
 pub fn overlap(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     for k in [4, 8, 16] {
-        for discipline in Discipline::ALL {
+        for discipline in Discipline::COMMON {
             overlap_of(&mut measured.values, &format!("k{k}"), discipline.name());
         }
     }
@@ -186,7 +186,7 @@ mod tests {
             values.push(format!("k4/{scheme}/output-queued/network"), f64::from(network));
             values.push(format!("k4/{scheme}/output-queued/deadlock"), deadlock);
         }
-        for discipline in Discipline::ALL {
+        for discipline in Discipline::COMMON {
             overlap_of(&mut values, "k4", discipline.name());
         }
         let percent = values.evaluate("k4/output-queued/overlap_percent").expect("two deadlock");

@@ -41,7 +41,7 @@ pub fn feedback_bins(run: &Run, add: Add<'_>) {
 
 /// `compute`: the distribution in the first network, for buffer-based GFC and time-based GFC beside it.
 pub fn feedback(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
-    let panels = Discipline::ALL.map(|discipline| {
+    let panels = Discipline::COMMON.map(|discipline| {
         let curve = |scheme: &str| {
             let points = (0..=POINTS).filter_map(|point| {
                 let name = format!("{scheme}/{}/bin_q{point:03}", discipline.name());
