@@ -2,7 +2,6 @@
 
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn};
 use pauseless_core::derive::{Derivation, Latency};
-use pauseless_core::flow_control::limiter::TICK;
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
@@ -18,7 +17,7 @@ use pauseless_sim::Config;
 use pauseless_sim::config::{Congestion, Ingress, IngressTable, Reaction, Watchdog};
 use pauseless_sim::rng::hash_name;
 
-use super::networks::{MTU, Wanted, flow, network};
+use super::networks::{MTU, Wanted, flow, network, pace};
 
 const LINE: Rate = Rate::gbps(10);
 const BUFFER: Bytes = Bytes::kb(100);
@@ -153,7 +152,7 @@ impl Case {
             Extra::None => {}
             Extra::Watchdog => config.mitigation.watchdog = Watchdog::On(WATCHDOG),
             Extra::Weights => config.scheduler = WEIGHTS,
-            Extra::Tick => pace_all(&mut config),
+            Extra::Tick => pace(&mut config),
         }
         config
     }
@@ -224,16 +223,6 @@ fn topology() -> Topology {
     let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
     let shape = Ring { switches: 3, hosts_per_switch: 1 };
     shape.build(LinkSpecs::same(spec)).expect("a ring")
-}
-
-fn pace_all(config: &mut Config) {
-    for node in (0..config.topology.nodes().len() as u32).map(NodeId) {
-        for port in (0..config.topology.ports(node).len() as u16).map(PortId) {
-            for class in [Class(0), Class(1)] {
-                config.ingress.pace(node, port, class, TICK);
-            }
-        }
-    }
 }
 
 /// Replaced by the case.
