@@ -283,6 +283,8 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
             "hosts send and forget; take `recovery`, `window` and `finish` out of `[transport]`";
         config.wire_loss != WireLoss::default() =>
             "wires lose what they lose; take `wire_loss` out";
+        config.hardware.clocks.deviation_max_ppb > 0 =>
+            "ports run by the clock of their machine; take `clock_ppm` out";
         config.ingress.any(is_conceptual) =>
             "conceptual GFC speaks continuously, which no frame can; take gfc-buffer or gfc-time";
         config.ingress.any(is_outside) || is_strange =>

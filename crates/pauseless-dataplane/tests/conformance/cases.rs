@@ -189,6 +189,7 @@ impl Case {
             classes: 2,
             jitter: JITTER,
             overhead: Bytes::ZERO,
+            clock_ppb: 0,
         };
         let derivation = Derivation::new(latency, BUFFER);
         match self.scheme {

@@ -122,6 +122,7 @@ fn random_ingress(
         classes: class_count as u8,
         jitter: Span::ZERO,
         overhead: Bytes::new(20),
+        clock_ppb: 0,
     };
     let mut derivation = Derivation::new(latency, Bytes::ZERO);
     derivation.guard_frames = GUARD_FRAMES_MIN + random.below(4);
