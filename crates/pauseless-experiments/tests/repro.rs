@@ -167,6 +167,7 @@ fn carry_out(entry: &Entry, scale: Scale) -> Result<Reproduced, Failure> {
     let session = Session {
         scale,
         store: None,
+        settings: &[],
         keeps_documents: true,
         keeps_runs: true,
         watch: &|_, _, _| ControlFlow::Continue(()),
@@ -313,6 +314,7 @@ fn the_rows_of_a_campaign_are_judged_and_kept() {
     let session = || Session {
         scale: Scale::Full,
         store: Some(papers.store()),
+        settings: &[],
         keeps_documents: false,
         keeps_runs: false,
         watch: &|_, _, _| ControlFlow::Continue(()),
@@ -343,6 +345,7 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
     let session = || Session {
         scale: Scale::Full,
         store: Some(papers.store()),
+        settings: &[],
         keeps_documents: false,
         keeps_runs: false,
         watch: &watch,
