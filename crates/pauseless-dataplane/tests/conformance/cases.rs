@@ -68,6 +68,8 @@ enum Extra {
     Watchdog,
     /// Classes that take turns.
     Weights,
+    /// Line clocks that deviate, a different one at each port.
+    Clocks,
 }
 
 const fn ring(scheme: Scheme, discipline: Discipline, controls_min: usize) -> Case {
@@ -98,7 +100,7 @@ const fn with(extra: Extra, discipline: Discipline) -> Case {
 
 const WIDE: Scheme = Scheme::Cbfc(cbfc::Counters::Wide);
 
-pub const CASES: [Case; 19] = [
+pub const CASES: [Case; 21] = [
     ring(Scheme::Pfc, OutputQueued, 30),
     ring(Scheme::Pfc, VirtualOutputQueued, 30),
     ring(Scheme::Pfc, InputQueued, 30),
@@ -118,6 +120,8 @@ pub const CASES: [Case; 19] = [
     with(Extra::Watchdog, OutputQueued),
     with(Extra::Weights, OutputQueued),
     with(Extra::Weights, VirtualOutputQueued),
+    with(Extra::Clocks, OutputQueued),
+    Case { scheme: Scheme::GfcBuffer, ..with(Extra::Clocks, VirtualOutputQueued) },
 ];
 
 impl Case {
@@ -139,6 +143,7 @@ impl Case {
             Extra::None => {}
             Extra::Watchdog => config.mitigation.watchdog = Watchdog::On(WATCHDOG),
             Extra::Weights => config.scheduler = WEIGHTS,
+            Extra::Clocks => config.hardware.clocks.deviation_max_ppb = 100_000,
         }
         config
     }
@@ -153,7 +158,7 @@ impl Case {
         let name = match self.extra {
             // The first one whose watchdog has something to do.
             Extra::Watchdog => "S2",
-            Extra::None | Extra::Weights => "S1",
+            Extra::None | Extra::Weights | Extra::Clocks => "S1",
         };
         config.topology.node_named(name).expect("a switch")
     }
