@@ -233,7 +233,7 @@ fn what_is_set_counts_in_every_run_and_is_said() {
     // The case that has another threshold has this one, too: it is the last word.
     assert!(low > 100.0 && (high - low).abs() < 15.0, "{low} and {high} KB");
     assert!(text::report(&done, Paint::Plain).contains("; flow_control.xoff=100 KB"));
-    let wrong = set("flow_control.xof", "100 KB").err().expect("no such key").to_string();
+    let wrong = set("flow_control.xof", "100 KB").expect_err("no such key").to_string();
     assert!(wrong.contains("xoff"), "{wrong}");
 }
 

@@ -20,7 +20,7 @@ use pauseless_sim::{Config, run};
 
 const LINE: Rate = Rate::gbps(10);
 const SPEC: LinkSpec = LinkSpec { rate: LINE, delay: Span::us(1) };
-/// What 802.3 allows.
+/// IEEE 802.3 allows a port to be 100 ppm off.
 const PER_PORT: Clocks = Clocks { deviation_max_ppb: 100_000, oscillator: Oscillator::PerPort };
 const PER_NODE: Clocks = Clocks { oscillator: Oscillator::PerNode, ..PER_PORT };
 
