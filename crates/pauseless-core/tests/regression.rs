@@ -237,7 +237,7 @@ fn a_port_tells_the_last_return_to_stage_0() {
     assert_eq!((config.hold_off, config.prompt_stage), (Span::ns(14_800), 4));
     let lane = lane(FlowControl::GfcBuffer(config));
     let mut port = Port::new(&PortConfig { line: LINE, lanes: [lane; 2].into() });
-    let count = config.b1.get() / MTU.get() + 1;
+    let count = config.b1.get().div_ceil(MTU.get());
     for class in [Class(0), Class(1)] {
         for _ in 0..count {
             port.enqueue(at(u64::from(class.0)), class, MTU).expect("there is room");
