@@ -104,6 +104,23 @@ pub fn buffer_width(latency: &Latency) -> Bytes {
     latency.fastest().bytes_in_up(latency.tau() * 2)
 }
 
+/// The bytes that a line carries at least for every two messages of buffer-based GFC: 64 B in 9,250 B
+/// are the 0.69 % of the paper's example.
+//= gfc19 4.2 messages
+pub const HOLD_OFF_BYTES: Bytes = Bytes::new(2 * 9_250);
+
+/// The hold-off of buffer-based GFC: a faster stage is told once no message has left for so long.
+///
+/// With 2 tau there is at most one message per tau, whatever the drain does (docs/gfc-guard.md). On a
+/// long or fast link the paper's 0.69 % need less than that. The queue falls for up to tau and the
+/// hold-off before the faster rate arrives, so it is less where B_1 is small: a queue that drains at C
+/// must not run empty for want of a message.
+pub fn hold_off(latency: &Latency, b1: Bytes) -> Span {
+    let tau = latency.tau();
+    let longest = (tau * 2).min(latency.line.tx_span(HOLD_OFF_BYTES));
+    latency.line.tx_span(b1).saturating_sub(tau).min(longest)
+}
+
 /// B_m - B_0 of time-based GFC by the paper: (sqrt(tau/T) + 1)^2 C T = C (tau + T + 2 sqrt(tau T)).
 /// Its proof assumes tau < T; see [`time_width`].
 //= gfc19 5.2 theorem 5.1
@@ -202,7 +219,26 @@ impl Derivation {
         let bm = bm.unwrap_or(self.bm());
         let b1 = b1.unwrap_or(bm.saturating_sub(buffer_width(&self.latency)));
         let stages = stage_count(bm.saturating_sub(b1).max(Bytes::new(1)));
-        gfc::BufferConfig { bm, b1, stages, hold: self.hold(), unit: self.unit, refresh: None }
+        let config = gfc::BufferConfig {
+            bm,
+            b1,
+            stages,
+            hold: self.hold(),
+            unit: self.unit,
+            refresh: None,
+            hold_off: Span::ZERO,
+            prompt_stage: 0,
+        };
+        self.with_hold_off(config, hold_off(&self.latency, b1))
+    }
+
+    /// The same parameters with a hold-off of `span`, for the stages in which a sender has more than a
+    /// frame in that time.
+    pub fn with_hold_off(&self, config: gfc::BufferConfig, span: Span) -> gfc::BufferConfig {
+        let Latency { line, mtu, .. } = self.latency;
+        let is_held_off = |stage: &u16| config.rate(*stage, line).bytes_in(span) > mtu;
+        let prompt_stage = (0..=config.stages).take_while(is_held_off).count() as u16;
+        gfc::BufferConfig { hold_off: span, prompt_stage, ..config }
     }
 
     /// The parameters of time-based GFC with B_0 as given, or the largest safe one.

@@ -182,6 +182,7 @@ impl LinkPair {
             Next::Report => {
                 let was_waiting = self.reverse_start.take().is_some();
                 if !was_waiting {
+                    self.down.handle_timeout(self.now);
                     return;
                 }
                 if let Some(signal) = self.down.poll_signal(self.now) {
