@@ -234,6 +234,7 @@ fn a_port_tells_the_last_return_to_stage_0() {
         classes: 2,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     let derivation = Derivation::new(latency, Bytes::kb(200));
     let config = derivation.gfc_buffer(None, None);
