@@ -301,7 +301,8 @@ impl Port {
                 return Some(Control { class, signal });
             }
             // There was no message after all, but the timer of the class was left out while one
-            // seemed to wait.
+            // seemed to wait, and may be over.
+            lane.down.handle_timeout(now);
             self.rearm();
         }
         None

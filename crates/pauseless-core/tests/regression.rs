@@ -226,21 +226,7 @@ fn jitter_needs_longer_pauses() {
 /// another class.
 #[test]
 fn a_port_tells_the_last_return_to_stage_0() {
-    let latency = Latency {
-        mtu: MTU,
-        line: LINE,
-        wire: Span::us(1),
-        processing: Span::us(3),
-        classes: 2,
-        jitter: Span::ZERO,
-        overhead: Bytes::ZERO,
-        clock_ppb: 0,
-    };
-    let derivation = Derivation::new(latency, Bytes::kb(200));
-    let config = derivation.gfc_buffer(None, None);
-    assert_eq!((config.hold_off, config.prompt_stage), (Span::ns(14_800), 4));
-    let lane = lane(FlowControl::GfcBuffer(config));
-    let mut port = Port::new(&PortConfig { line: LINE, lanes: [lane; 2].into() });
+    let (mut port, config) = gfc_port();
     let count = config.b1.get().div_ceil(MTU.get());
     for class in [Class(0), Class(1)] {
         for _ in 0..count {
@@ -259,4 +245,45 @@ fn a_port_tells_the_last_return_to_stage_0() {
         assert_eq!((control.class, control.signal), (class, Signal::Stage(0)));
     }
     assert_eq!(port.poll_timeout(), Time::MAX);
+}
+
+/// A hold-off that ends while a message seems to wait is not waited for again.
+#[test]
+fn a_message_that_was_taken_back_leaves_no_timer_in_the_past() {
+    let (mut port, config) = gfc_port();
+    let class = Class(0);
+    let reach = |port: &mut Port, now, bytes: Bytes| {
+        while port.held(class) < bytes {
+            port.enqueue(now, class, MTU).expect("there is room");
+        }
+    };
+    reach(&mut port, at(0), config.b1);
+    assert!(port.poll_signal(at(0)).is_some(), "stage 1");
+    // Stage 2 waits for the wire, and is over before it can be told.
+    reach(&mut port, at(1_000), config.threshold(2));
+    assert!(port.is_talking());
+    while port.held(class) >= config.threshold(2) {
+        port.dequeue(at(20_000), class, MTU);
+    }
+    assert_eq!(port.poll_signal(at(20_000)), None);
+    assert!(port.poll_timeout() > at(20_000), "{}", port.poll_timeout());
+}
+
+/// A port with two classes of buffer-based GFC.
+fn gfc_port() -> (Port, gfc::BufferConfig) {
+    let latency = Latency {
+        mtu: MTU,
+        line: LINE,
+        wire: Span::us(1),
+        processing: Span::us(3),
+        classes: 2,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
+        clock_ppb: 0,
+    };
+    let derivation = Derivation::new(latency, Bytes::kb(200));
+    let config = derivation.gfc_buffer(None, None);
+    assert_eq!((config.hold_off, config.prompt_stage), (Span::ns(14_800), 4));
+    let lane = lane(FlowControl::GfcBuffer(config));
+    (Port::new(&PortConfig { line: LINE, lanes: [lane; 2].into() }), config)
 }

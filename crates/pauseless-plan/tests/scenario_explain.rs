@@ -68,54 +68,55 @@ fn buffer_based() {
     check(
         "gfc-ring-buffer",
         expect![[r#"
-        gfc-buffer at S1:H1, S1:S2, S1:S3, S2:H2 and 8 more
-          C            rate of the link                               10 Gbps      scenario
-          MTU          largest frame                                  1500 B       scenario
-          B            buffer of the ingress port and class           1012 KB      scenario
-          MTU / C      the message waits for a frame that has begun   1.2 us       gfc19 5.4 eq 6
-          t_w          the message travels                            1 us         gfc19 5.4 eq 6
-          t_r          it is processed                                85 us        gfc19 5.4 eq 6
-          MTU / C      a frame that has begun is not interrupted      1.2 us       gfc19 5.4 eq 6
-          t_w          that frame travels                             1 us         gfc19 5.4 eq 6
-          tau          2 MTU / C + 2 t_w + t_r                        89.4 us      gfc19 5.4 eq 6
-          C tau        what arrives before feedback has an effect     111750 B     gfc19 5.4 eq 6
-          B_m <=       B - 5 MTU of guard band                        1004500 B    core derive
-          B_m          the queue to stay below; by default B - 8 MTU  1 MB         as run
-          2 C tau      B_m - B_1 at least                             223500 B     gfc19 5.4
-          B_1 <=       B_m - 2 C tau                                  776500 B     gfc19 5.4
-          B_1          stage 1 begins                                 750 KB       as run
-          N            1 + ceil(log2(B_m - B_1)), in bytes            19           gfc19 4.2
-          R_N          max(C / 2^N, rate unit), the lowest rate       19.073 kbps  gfc19 4.2 eq 4
-          guard        B - B_m, because packets are indivisible       12 KB        core derive
-          overshoot    2 MTU: frames are not a fluid                  3 KB         core derive
-          slop         1 MTU: the messages themselves                 1500 B       core derive
-          patience     guard - 5 MTU: a standstill is waited out      4500 B       core derive
-          closing      2 MTU: what arrives after the hold             3 KB         core derive
-          hold         B - 2 MTU: above this the sender is held       1009 KB      core derive
-          MTU / R_min  standstill that each MTU of patience buys      629.162 ms   core derive
-          stages: B_k = B_m - (B_m - B_1) / 2^(k-1), R_k = C / 2^k (gfc19 4.2)
-          k   B_k        R_k
-          0   0 B        10 Gbps
-          1   750000 B   5 Gbps
-          2   875000 B   2.5 Gbps
-          3   937500 B   1.25 Gbps
-          4   968750 B   625 Mbps
-          5   984375 B   312.5 Mbps
-          6   992188 B   156.25 Mbps
-          7   996094 B   78.125 Mbps
-          8   998047 B   39.063 Mbps
-          9   999024 B   19.531 Mbps
-          10  999512 B   9.766 Mbps
-          11  999756 B   4.883 Mbps
-          12  999878 B   2.441 Mbps
-          13  999939 B   1.221 Mbps
-          14  999970 B   610.351 kbps
-          15  999985 B   305.175 kbps
-          16  999993 B   152.587 kbps
-          17  999997 B   76.293 kbps
-          18  999999 B   38.146 kbps
-          19  1000000 B  19.073 kbps
-    "#]],
+            gfc-buffer at S1:H1, S1:S2, S1:S3, S2:H2 and 8 more
+              C            rate of the link                                10 Gbps      scenario
+              MTU          largest frame                                   1500 B       scenario
+              B            buffer of the ingress port and class            1012 KB      scenario
+              MTU / C      the message waits for a frame that has begun    1.2 us       gfc19 5.4 eq 6
+              t_w          the message travels                             1 us         gfc19 5.4 eq 6
+              t_r          it is processed                                 85 us        gfc19 5.4 eq 6
+              MTU / C      a frame that has begun is not interrupted       1.2 us       gfc19 5.4 eq 6
+              t_w          that frame travels                              1 us         gfc19 5.4 eq 6
+              tau          2 MTU / C + 2 t_w + t_r                         89.4 us      gfc19 5.4 eq 6
+              C tau        what arrives before feedback has an effect      111750 B     gfc19 5.4 eq 6
+              B_m <=       B - 5 MTU of guard band                         1004500 B    core derive
+              B_m          the queue to stay below; by default B - 8 MTU   1 MB         as run
+              2 C tau      B_m - B_1 at least                              223500 B     gfc19 5.4
+              B_1 <=       B_m - 2 C tau                                   776500 B     gfc19 5.4
+              B_1          stage 1 begins                                  750 KB       as run
+              N            1 + ceil(log2(B_m - B_1)), in bytes             19           gfc19 4.2
+              R_N          max(C / 2^N, rate unit), the lowest rate        19.073 kbps  gfc19 4.2 eq 4
+              hold-off     without a message until a faster stage is told  14.8 us      docs/gfc-guard.md
+              guard        B - B_m, because packets are indivisible        12 KB        core derive
+              overshoot    2 MTU: frames are not a fluid                   3 KB         core derive
+              slop         1 MTU: the messages themselves                  1500 B       core derive
+              patience     guard - 5 MTU: a standstill is waited out       4500 B       core derive
+              closing      2 MTU: what arrives after the hold              3 KB         core derive
+              hold         B - 2 MTU: above this the sender is held        1009 KB      core derive
+              MTU / R_min  standstill that each MTU of patience buys       629.162 ms   core derive
+              stages: B_k = B_m - (B_m - B_1) / 2^(k-1), R_k = C / 2^k (gfc19 4.2)
+              k   B_k        R_k
+              0   0 B        10 Gbps
+              1   750000 B   5 Gbps
+              2   875000 B   2.5 Gbps
+              3   937500 B   1.25 Gbps
+              4   968750 B   625 Mbps
+              5   984375 B   312.5 Mbps
+              6   992188 B   156.25 Mbps
+              7   996094 B   78.125 Mbps
+              8   998047 B   39.063 Mbps
+              9   999024 B   19.531 Mbps
+              10  999512 B   9.766 Mbps
+              11  999756 B   4.883 Mbps
+              12  999878 B   2.441 Mbps
+              13  999939 B   1.221 Mbps
+              14  999970 B   610.351 kbps
+              15  999985 B   305.175 kbps
+              16  999993 B   152.587 kbps
+              17  999997 B   76.293 kbps
+              18  999999 B   38.146 kbps
+              19  1000000 B  19.073 kbps
+        "#]],
     );
 }
 

@@ -235,7 +235,7 @@ fn what_is_wrong_with_outside_flow_controls_and_traffic_is_said_as_of_our_own() 
             pauseless: t.toml:11:1: flow_control.windows: unknown key with kind = "window"
                |
             11 | windows = "9 KB"
-               | ^^^^^^^ expected one of at, kind, unsafe_parameters, window
+               | ^^^^^^^ expected one of at, kind, tick, unsafe_parameters, window
                |
                = help: did you mean window?
         "#]],
@@ -312,7 +312,7 @@ fn what_an_outside_flow_control_cannot_do_is_refused() {
             pauseless: t.toml:11:1: flow_control.cycle_aware: unknown key with kind = "window"
                |
             11 | cycle_aware = true
-               | ^^^^^^^^^^^ expected one of at, kind, unsafe_parameters, window
+               | ^^^^^^^^^^^ expected one of at, kind, tick, unsafe_parameters, window
         "#]],
     );
     let overrides = Overrides { cycle_aware: Some(true), ..Overrides::default() };

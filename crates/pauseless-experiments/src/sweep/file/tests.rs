@@ -204,7 +204,7 @@ fn a_key_that_scenarios_do_not_have_is_shown_where_it_was_written() {
             pauseless: c.sweep.toml:3:7: axis[0].key: flow_control.xof: unknown key with kind = "pfc"
               |
             3 | key = "flow_control.xof"
-              |       ^^^^^^^^^^^^^^^^^^ expected one of at, cycle_aware, kind, pause_quanta, unsafe_parameters, xoff, xon
+              |       ^^^^^^^^^^^^^^^^^^ expected one of at, cycle_aware, kind, pause_quanta, tick, unsafe_parameters, xoff, xon
               |
               = help: did you mean xoff?"#]],
     );
