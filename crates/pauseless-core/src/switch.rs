@@ -37,6 +37,7 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
 use crate::unit::{Bytes, Rate, Span, Time};
 
+use discipline::Fifos;
 pub use discipline::{Arbiter, Discipline};
 pub use drain::Dropped;
 use drain::Taken;
@@ -106,7 +107,8 @@ pub enum Transmit<P> {
 pub struct Switch<P> {
     ports: Box<[SwitchPort]>,
     ready: Ready,
-    discipline: Discipline,
+    /// Where packets wait, as `discipline` says.
+    kept_in: Fifos,
     /// Whether congestion points ask if the far end holds their queue back.
     watches_release: bool,
     /// Whether the gate of any port counts credits.
@@ -140,6 +142,7 @@ pub struct Switch<P> {
     /// The FIFOs whose packet has left in this instant and that have not shown their next one, and, when
     /// slotted, the egresses that have not decided; only when input-queued.
     ended: turns::Ended,
+    discipline: Discipline,
     /// The cores and the NICs, if it is a software switch.
     software: Option<Box<Software>>,
 }
@@ -232,6 +235,7 @@ impl<P: Copy> Switch<P> {
         let notices = if config.congestion.notifies() { pairs } else { 0 };
         Switch {
             discipline: config.discipline,
+            kept_in: config.discipline.fifos(),
             class_count,
             leaving_count,
             scheduler: ClassScheduler::new(schedule, port_count, class_count, seed),
@@ -321,15 +325,13 @@ impl<P: Copy> Switch<P> {
         };
         let queue = &mut self.ports[egress.index()].queues[leaving.index()];
         let is_alone = queue.packets == 1;
-        let is_exposed = match self.discipline {
-            Discipline::OutputQueued => {
+        let is_exposed = match self.kept_in {
+            Fifos::Egress => {
                 self.pool.push_back(&mut queue.fifo, waiting);
                 false
             }
-            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) => {
-                self.join_turns(waiting)
-            }
-            Discipline::Software => {
+            Fifos::Pair | Fifos::Ingress => self.join_turns(waiting),
+            Fifos::Software => {
                 self.join_turns(waiting);
                 self.wake_core(now);
                 false
@@ -394,7 +396,7 @@ impl<P: Copy> Switch<P> {
     /// Handles the instant that [`Switch::poll_timeout`] named for `port`.
     pub fn handle_timeout(&mut self, now: Time, port: PortId) {
         self.ports[port.index()].port.handle_timeout(now);
-        if port == Software::PORT && self.discipline == Discipline::Software {
+        if self.kept_in == Fifos::Software && port == Software::PORT {
             self.run_core(now);
         }
         if self.watchdogs.is_some() {
@@ -411,11 +413,11 @@ impl<P: Copy> Switch<P> {
         match core::mem::replace(&mut state.sending, Sending::Nothing) {
             Sending::Nothing => panic!("port {} was not sending", port.0),
             Sending::Control | Sending::Notice => {}
-            Sending::Data { .. } if self.discipline == Discipline::Software => {}
+            Sending::Data { .. } if self.kept_in == Fifos::Software => {}
             Sending::Data { ingress, class, charge, .. } => {
                 self.release(now, ingress, class, charge);
-                if let Discipline::InputQueued(arbiter) = self.discipline {
-                    return self.end(now, arbiter, port, QueueId { port: ingress, class });
+                if self.kept_in == Fifos::Ingress {
+                    return self.end(now, port, QueueId { port: ingress, class });
                 }
             }
         }
@@ -439,12 +441,12 @@ impl<P: Copy> Switch<P> {
             None => Time::MAX,
             Some(watchdogs) => watchdogs.due(port),
         };
-        let polled = match self.discipline {
-            Discipline::Software if port == Software::PORT => self.core_due(),
-            _ => Time::MAX,
-        };
+        let number = port;
         let SwitchPort { port, sending, wake, .. } = &self.ports[port.index()];
-        let periodic = port.poll_timeout().min(watched).min(polled);
+        let mut periodic = port.poll_timeout().min(watched);
+        if self.kept_in == Fifos::Software {
+            periodic = periodic.min(self.core_due(number));
+        }
         match sending {
             Sending::Nothing => periodic.min(*wake),
             // A gate that opens in mid-frame is seen when the frame has left.
@@ -459,7 +461,7 @@ impl<P: Copy> Switch<P> {
 
     /// The next frame on the wire of `port`, if it is free and something may be sent.
     pub fn poll_transmit(&mut self, now: Time, port: PortId) -> Option<Transmit<P>> {
-        if self.discipline == Discipline::Software {
+        if self.kept_in == Fifos::Software {
             return self.transmit_by_nic(now, port);
         }
         let index = port.index();
@@ -474,13 +476,13 @@ impl<P: Copy> Switch<P> {
         }
         state.wake = Time::MAX;
         let class = if self.notices.is_empty() {
-            self.choose_class(now, port)?
+            self.choose_class(now, port, |_| Bytes::ZERO)?
         } else {
             let notice_wake = match self.next_notice(now, port) {
                 Ok(class) => return Some(self.send_notice(now, port, class)),
                 Err(time) => time,
             };
-            let class = self.choose_class(now, port);
+            let class = self.choose_class(now, port, |_| Bytes::ZERO);
             let wake = &mut self.ports[index].wake;
             *wake = notice_wake.min(*wake);
             class?
@@ -502,14 +504,20 @@ impl<P: Copy> Switch<P> {
         Some(Transmit::Data { packet: slot.packet, size, class, is_marked })
     }
 
-    /// The class that may send and whose turn it is; also notes when a closed gate opens by itself.
+    /// The class that may send and whose turn it is, with bytes that are ahead of each; also notes when a
+    /// closed gate opens by itself.
     #[inline(always)]
-    fn choose_class(&mut self, now: Time, port: PortId) -> Option<Class> {
+    fn choose_class(
+        &mut self,
+        now: Time,
+        port: PortId,
+        ahead: impl Fn(Class) -> Bytes,
+    ) -> Option<Class> {
         if self.class_count > 1 {
-            return self.choose_among_classes(now, port);
+            return self.choose_among_classes(now, port, ahead);
         }
         let class = Class(0);
-        let size = self.head(port, class)? + self.committed(port, class);
+        let size = self.head(port, class)? + ahead(class);
         let state = &mut self.ports[port.index()];
         match state.port.gate(now, class, size) {
             Gate::Open => return Some(class),
@@ -519,7 +527,12 @@ impl<P: Copy> Switch<P> {
         None
     }
 
-    fn choose_among_classes(&mut self, now: Time, port: PortId) -> Option<Class> {
+    fn choose_among_classes(
+        &mut self,
+        now: Time,
+        port: PortId,
+        ahead: impl Fn(Class) -> Bytes,
+    ) -> Option<Class> {
         let (mut open, mut wake) = (0u8, Time::MAX);
         let mut heads = [Bytes::ZERO; Class::COUNT_MAX];
         for (index, head) in heads.iter_mut().enumerate().take(self.class_count) {
@@ -528,8 +541,8 @@ impl<P: Copy> Switch<P> {
                 continue;
             };
             *head = size;
-            let size = size + self.committed(port, class);
-            match self.ports[port.index()].port.gate(now, class, size) {
+            let gate = self.ports[port.index()].port.gate(now, class, size + ahead(class));
+            match gate {
                 Gate::Open => open |= 1 << index,
                 Gate::At(time) => wake = wake.min(time),
                 Gate::Closed => {}
@@ -546,9 +559,9 @@ impl<P: Copy> Switch<P> {
         if queue.packets == 0 {
             return None;
         }
-        let head = match self.discipline {
-            Discipline::OutputQueued | Discipline::Software => self.pool.front(&queue.fifo),
-            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) => {
+        let head = match self.kept_in {
+            Fifos::Egress | Fifos::Software => self.pool.front(&queue.fifo),
+            Fifos::Pair | Fifos::Ingress => {
                 let member = self.rotation.peek(self.queue(egress, class))?;
                 let fifo = self.fifo(member, egress, class);
                 self.pool.front(&self.fifos[fifo])
@@ -574,10 +587,10 @@ impl<P: Copy> Switch<P> {
         let is_stopped = state.port.is_stopped(now, class, size);
         let stopped = &mut state.stopped;
         *stopped = (*stopped & !(1 << class.0)) | u8::from(is_stopped) << class.0;
-        let is_pinned = match self.discipline {
-            Discipline::VirtualOutputQueued => true,
-            Discipline::InputQueued(_) => state.port.spends_credit(class),
-            Discipline::OutputQueued | Discipline::Software => false,
+        let is_pinned = match self.kept_in {
+            Fifos::Pair => true,
+            Fifos::Ingress => state.port.spends_credit(class),
+            Fifos::Egress | Fifos::Software => false,
         };
         if is_stopped && is_pinned {
             // A smaller packet that arrives later must not overtake the one that lacks credit.

@@ -80,6 +80,10 @@ pub struct Simulator<'c> {
     is_counting_credit: bool,
     /// Whether any port sends control frames outside its wire.
     is_out_of_band: bool,
+    /// Whether packets that end at one instant have consequences after all of them, in input queues.
+    is_settling: bool,
+    /// Whether a blocked head blocks what is behind it.
+    blocks_heads: bool,
     pub(crate) mitigating: Mitigating,
     /// What ends the run before its duration is over.
     pub(crate) stopping: Stopping,
@@ -126,6 +130,8 @@ impl<'c> Simulator<'c> {
             is_counting_credit: fabric.may_spend_credit(),
             is_out_of_band: config.hardware.is_out_of_band()
                 || config.ingress.any(|control| matches!(control, FlowControl::GfcConceptual(_))),
+            is_settling: matches!(config.discipline, Discipline::InputQueued(_)),
+            blocks_heads: config.discipline.blocks_heads(),
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),
@@ -354,7 +360,7 @@ impl<'c> Simulator<'c> {
             Node::Switch(switch) => {
                 switch.handle_transmitted(self.now, port);
                 self.drain_switch(node);
-                if matches!(self.config.discipline, Discipline::InputQueued(_)) {
+                if self.is_settling {
                     self.settle(node);
                 }
             }
@@ -400,7 +406,7 @@ impl<'c> Simulator<'c> {
                     self.note_trips(node);
                 }
                 self.drain_switch(node);
-                if self.config.discipline == Discipline::Software {
+                if matches!(self.config.discipline, Discipline::Software) {
                     self.look_for_deadlock_above(node);
                 }
             }

@@ -33,6 +33,19 @@ pub enum Arbiter {
     Slotted,
 }
 
+/// The FIFOs that packets wait in, without the arbiter: what the packet path asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fifos {
+    /// One per egress.
+    Egress,
+    /// One per pair of ports.
+    Pair,
+    /// One per ingress, and a crossbar.
+    Ingress,
+    /// One per ingress, and a ring per egress.
+    Software,
+}
+
 impl Discipline {
     /// Input queues whose egresses decide at once.
     pub const INPUT_QUEUED: Discipline = Discipline::InputQueued(Arbiter::EgressFirst);
@@ -66,5 +79,14 @@ impl Discipline {
     /// Whether a blocked head blocks what is behind it for other egresses.
     pub fn blocks_heads(self) -> bool {
         matches!(self, Discipline::InputQueued(_) | Discipline::Software)
+    }
+
+    pub(super) fn fifos(self) -> Fifos {
+        match self {
+            Discipline::OutputQueued => Fifos::Egress,
+            Discipline::VirtualOutputQueued => Fifos::Pair,
+            Discipline::InputQueued(_) => Fifos::Ingress,
+            Discipline::Software => Fifos::Software,
+        }
     }
 }

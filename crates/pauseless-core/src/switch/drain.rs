@@ -1,6 +1,6 @@
 //! How packets leave their queues: to be sent, or to be dropped so that others can move.
 
-use super::{Discipline, Switch, Waiting};
+use super::{Fifos, Switch, Waiting};
 use crate::id::{Class, PortId, QueueId};
 use crate::unit::{Bytes, Time};
 
@@ -51,10 +51,10 @@ impl<P: Copy> Switch<P> {
         self.head(egress, class)?;
         let Taken { slot, charge, .. } = self.take(now, egress, class);
         let (ingress, came_in) = (slot.ingress, slot.header.class());
-        match self.discipline {
+        match self.kept_in {
             // It was taken off the counter when it came into the ring, which now has room.
-            Discipline::Software => self.wake_core(now),
-            Discipline::InputQueued(_) => {
+            Fifos::Software => self.wake_core(now),
+            Fifos::Ingress => {
                 self.release(now, ingress, came_in, charge);
                 self.expose_head(now, ingress, came_in);
             }
@@ -81,12 +81,10 @@ impl<P: Copy> Switch<P> {
     pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
         let queue = &mut self.ports[egress.index()].queues[class.index()];
         queue.packets -= 1;
-        let next = match self.discipline {
-            Discipline::OutputQueued => self.pool.pop_front(&mut queue.fifo),
-            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) => {
-                self.pop_in_turn(egress, class)
-            }
-            Discipline::Software => return self.take_from_ring(now, egress, class),
+        let next = match self.kept_in {
+            Fifos::Egress => self.pool.pop_front(&mut queue.fifo),
+            Fifos::Pair | Fifos::Ingress => self.pop_in_turn(egress, class),
+            Fifos::Software => return self.take_from_ring(now, egress, class),
         };
         let slot = next.expect("the queue has a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());

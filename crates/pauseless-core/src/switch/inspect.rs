@@ -1,7 +1,7 @@
 //! Read-only queries of a switch, for the deadlock detector and reports.
 
 use super::congestion::Watched;
-use super::{Discipline, Fifo, Sending, Switch, SwitchPort, Waiting};
+use super::{Fifo, Fifos, Sending, Switch, SwitchPort, Waiting};
 use crate::id::{Class, PortId, QueueId};
 use crate::memory::Memory;
 use crate::unit::{Bytes, Time};
@@ -125,9 +125,9 @@ impl<P: Copy> Switch<P> {
                 visit(&waiting.packet);
             }
         };
-        match self.discipline {
-            Discipline::OutputQueued => {}
-            Discipline::VirtualOutputQueued | Discipline::InputQueued(_) | Discipline::Software => {
+        match self.kept_in {
+            Fifos::Egress => {}
+            Fifos::Pair | Fifos::Ingress | Fifos::Software => {
                 self.fifos.iter().for_each(|fifo| of_one(fifo, &mut visit));
             }
         }

@@ -22,7 +22,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Discipline, Sending, Switch, SwitchConfig, SwitchPort, Taken, Transmit, Waiting};
+use super::{Sending, Switch, SwitchConfig, SwitchPort, Taken, Transmit, Waiting};
 use crate::congestion::dither::Dither;
 use crate::fifo::Fifo;
 use crate::flow_control::{AnyUpstream, cbfc};
@@ -149,19 +149,12 @@ impl Software {
 }
 
 impl<P: Copy> Switch<P> {
-    /// When the forwarding core makes its next visit; [`Time::MAX`] for never.
-    pub(super) fn core_due(&self) -> Time {
-        self.software.as_ref().map_or(Time::MAX, |software| software.due)
-    }
-
-    /// The bytes of (`egress`, `class`) that a NIC has promised to send and that no gate has counted.
-    #[inline(always)]
-    pub(super) fn committed(&self, egress: PortId, class: Class) -> Bytes {
-        if self.discipline != Discipline::Software {
-            return Bytes::ZERO;
+    /// When `port` wants a timeout for the next visit of the forwarding core; [`Time::MAX`] for never.
+    pub(super) fn core_due(&self, port: PortId) -> Time {
+        match &self.software {
+            Some(software) if port == Software::PORT => software.due,
+            _ => Time::MAX,
         }
-        let software = self.software.as_ref().expect("a software switch has cores");
-        software.committed[self.queue(egress, class)]
     }
 
     /// Wakes the forwarding core if it sleeps.
@@ -303,7 +296,14 @@ impl<P: Copy> Switch<P> {
     fn hand_over(&mut self, now: Time, port: PortId, burst: u16) {
         self.ports[port.index()].wake = Time::MAX;
         for _ in 0..burst {
-            let Some(class) = self.choose_class(now, port) else {
+            // What the NIC has promised to send is counted by no gate.
+            let first = self.queue(port, Class(0));
+            let mut ahead = [Bytes::ZERO; Class::COUNT_MAX];
+            if let Some(software) = &self.software {
+                let committed = &software.committed[first..first + self.class_count];
+                ahead[..committed.len()].copy_from_slice(committed);
+            }
+            let Some(class) = self.choose_class(now, port, |class| ahead[class.index()]) else {
                 break;
             };
             self.look_for_release(now, port, class);

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Arbiter, Discipline, Switch, Waiting};
+use super::{Arbiter, Discipline, Fifos, Switch, Waiting};
 use crate::id::{Class, PortId, QueueId};
 use crate::unit::Time;
 
@@ -39,12 +39,12 @@ impl<P: Copy> Switch<P> {
         let fifo = self.fifo(member, egress, class);
         let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
         let member = self.member(slot.ingress, slot.header.class());
-        match self.discipline {
-            Discipline::InputQueued(_) => {
+        match self.kept_in {
+            Fifos::Ingress => {
                 self.rotation.remove(queue, member);
                 self.in_service[fifo] = true;
             }
-            Discipline::OutputQueued | Discipline::VirtualOutputQueued | Discipline::Software => {
+            Fifos::Egress | Fifos::Pair | Fifos::Software => {
                 if self.fifos[fifo].is_empty() {
                     self.rotation.remove(queue, member);
                 }
@@ -54,7 +54,10 @@ impl<P: Copy> Switch<P> {
     }
 
     /// Handles the end of a packet of `fifo` at `egress`, in the order of the arbiter.
-    pub(super) fn end(&mut self, now: Time, arbiter: Arbiter, egress: PortId, fifo: QueueId) {
+    pub(super) fn end(&mut self, now: Time, egress: PortId, fifo: QueueId) {
+        let Discipline::InputQueued(arbiter) = self.discipline else {
+            unreachable!("asked by the caller");
+        };
         let is_own = self.next_egress(fifo) == Some(egress);
         match arbiter {
             // The egress that it has just served sees the next packet before the others do.
@@ -125,7 +128,7 @@ impl<P: Copy> Switch<P> {
     /// Gives the turn of an input-queued egress without credit to whom it belongs now, unless that
     /// packet is smaller than the one that lacks credit.
     pub(super) fn reconsider_turn(&mut self, egress: PortId, class: Class) {
-        if !matches!(self.discipline, Discipline::InputQueued(_)) {
+        if self.kept_in != Fifos::Ingress {
             return;
         }
         let queue = self.queue(egress, class);
@@ -156,17 +159,13 @@ impl<P: Copy> Switch<P> {
     /// The FIFO in which packets of a member of the rotation wait for `egress` in `leaving`.
     #[inline]
     pub(super) fn fifo(&self, member: PortId, egress: PortId, leaving: Class) -> usize {
-        match self.discipline {
-            Discipline::OutputQueued => {
+        match self.kept_in {
+            Fifos::Egress => {
                 unreachable!("its packets wait in the queue of their egress")
             }
-            Discipline::VirtualOutputQueued => {
-                self.queue(member, leaving) * self.ports.len() + egress.index()
-            }
-            Discipline::InputQueued(_) | Discipline::Software if self.leaving_count > 1 => {
-                member.index()
-            }
-            Discipline::InputQueued(_) | Discipline::Software => self.queue(member, leaving),
+            Fifos::Pair => self.queue(member, leaving) * self.ports.len() + egress.index(),
+            Fifos::Ingress | Fifos::Software if self.leaving_count > 1 => member.index(),
+            Fifos::Ingress | Fifos::Software => self.queue(member, leaving),
         }
     }
 }

@@ -79,6 +79,8 @@ impl<'c> Simulator<'c> {
             is_controlling: self.is_controlling,
             is_counting_credit: self.is_counting_credit,
             is_out_of_band: self.is_out_of_band,
+            is_settling: self.is_settling,
+            blocks_heads: self.blocks_heads,
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: None,

@@ -51,7 +51,7 @@ impl Simulator<'_> {
         if self.config.ingress.is_sharing() {
             self.look_for_deadlock_around(node);
         }
-        if self.config.discipline.blocks_heads() {
+        if self.blocks_heads {
             // Packets behind a blocked head block the sender, wherever they go.
             let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
             let queue = EgressQueue { node: peer.node, port: peer.port, class };
