@@ -202,6 +202,7 @@ fn jitter_needs_longer_pauses() {
         classes: 1,
         jitter,
         overhead: Bytes::new(20),
+        clock_ppb: 0,
     };
     let check = |jitter, quanta| {
         let derivation = Derivation::new(latency(jitter), Bytes::kb(100));

@@ -222,7 +222,16 @@ impl LinkPair {
 
 /// A link's numbers as a test strategy or a grid gives them.
 pub fn latency(line: Rate, mtu: Bytes, wire: Span, processing: Span) -> Latency {
-    Latency { mtu, line, wire, processing, classes: 1, jitter: Span::ZERO, overhead: Bytes::ZERO }
+    Latency {
+        mtu,
+        line,
+        wire,
+        processing,
+        classes: 1,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
+        clock_ppb: 0,
+    }
 }
 
 /// Every scheme with derived parameters, for a buffer that has `spare` bytes beyond the minimum.

@@ -74,6 +74,8 @@ enum Extra {
     Weights,
     /// Egresses that rest for a tick after every frame.
     Tick,
+    /// Line clocks that deviate, a different one at each port.
+    Clocks,
 }
 
 const fn ring(scheme: Scheme, discipline: Discipline, controls_min: usize) -> Case {
@@ -104,7 +106,7 @@ const fn with(extra: Extra, discipline: Discipline) -> Case {
 
 const WIDE: Scheme = Scheme::Cbfc(cbfc::Counters::Wide);
 
-pub const CASES: [Case; 27] = [
+pub const CASES: [Case; 29] = [
     ring(Scheme::Pfc, OutputQueued, 30),
     ring(Scheme::Pfc, VirtualOutputQueued, 30),
     ring(Scheme::Pfc, Discipline::INPUT_QUEUED, 30),
@@ -132,6 +134,8 @@ pub const CASES: [Case; 27] = [
     with(Extra::Watchdog, OutputQueued),
     with(Extra::Weights, OutputQueued),
     with(Extra::Weights, VirtualOutputQueued),
+    with(Extra::Clocks, OutputQueued),
+    Case { scheme: Scheme::GfcBuffer, ..with(Extra::Clocks, VirtualOutputQueued) },
 ];
 
 impl Case {
@@ -154,6 +158,7 @@ impl Case {
             Extra::Watchdog => config.mitigation.watchdog = Watchdog::On(WATCHDOG),
             Extra::Weights => config.scheduler = WEIGHTS,
             Extra::Tick => pace_all(&mut config),
+            Extra::Clocks => config.hardware.clocks.deviation_max_ppb = 100_000,
         }
         config
     }
@@ -168,7 +173,7 @@ impl Case {
         let name = match self.extra {
             // The first one whose watchdog has something to do.
             Extra::Watchdog => "S2",
-            Extra::None | Extra::Weights | Extra::Tick => "S1",
+            Extra::None | Extra::Weights | Extra::Tick | Extra::Clocks => "S1",
         };
         config.topology.node_named(name).expect("a switch")
     }
@@ -204,6 +209,7 @@ impl Case {
             classes: 2,
             jitter: JITTER,
             overhead: Bytes::ZERO,
+            clock_ppb: 0,
         };
         let derivation = Derivation::new(latency, BUFFER);
         match self.scheme {

@@ -96,6 +96,7 @@ pub fn ring_derivation() -> Derivation {
         classes: 1,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     Derivation::new(latency, Bytes::mb(1) + MTU * 8)
 }

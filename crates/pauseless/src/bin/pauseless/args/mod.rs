@@ -191,7 +191,7 @@ pub struct Set {
     /// Set a key of the scenario, written or not: switch.buffer=2MB, flow.F1.rate=1Gbps; may be given
     /// several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
-    settings: Vec<(String, String)>,
+    pub settings: Vec<(String, String)>,
 }
 
 impl Set {
