@@ -8,9 +8,15 @@ use pauseless_experiments::sweep::campaign::Campaign;
 use pauseless_experiments::sweep::plan::Plan;
 
 /// File, size, and how many runs it has; of those with a filter how many networks are left.
-const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 6] = [
+const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 12] = [
     ("scenarios/xoff.sweep.toml", None, 72, None),
     ("scenarios/xoff.sweep.toml", Some("tiny"), 8, None),
+    ("scenarios/paced.sweep.toml", None, 8_640, None),
+    ("scenarios/paced.sweep.toml", Some("quick"), 72, None),
+    ("scenarios/paced-trees.sweep.toml", Some("quick"), 288, Some(12)),
+    ("scenarios/paced-trees.sweep.toml", Some("closing"), 10_800, Some(200)),
+    ("scenarios/paced-trees.sweep.toml", Some("permutation"), 1_200, Some(60)),
+    ("scenarios/paced-trees.sweep.toml", Some("noise"), 360, Some(60)),
     ("papers/gfc/table1.sweep.toml", Some("quick"), 288, Some(9)),
     ("papers/gfc/table1.sweep.toml", Some("exposed"), 600, Some(1)),
     ("papers/gfc/table1.sweep.toml", Some("exposed-k8"), 12, Some(2)),

@@ -30,6 +30,8 @@ pub enum Purpose {
     WireLoss = 12,
     /// How fast the clock of a port is.
     Clock = 13,
+    /// How much longer than usual a frame occupies its egress.
+    Line = 14,
 }
 
 /// A stream of random numbers that are hashes of a counter.

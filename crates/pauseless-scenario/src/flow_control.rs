@@ -325,6 +325,7 @@ pub struct Resolver<'r> {
     pub(crate) switches: &'r Switches,
     pub(crate) mtu: Bytes,
     pub(crate) wire_jitter: Span,
+    pub(crate) line_jitter: Span,
     pub(crate) wire_overhead: Bytes,
     pub(crate) clocks: Clocks,
     pub(crate) sink: &'r Sink,
@@ -372,16 +373,18 @@ impl Resolver<'_> {
                 scheme = other.scheme.over(&*scheme);
                 buffer = other.values.buffer.over(&buffer).clone();
             }
+            // A message waits for a frame, takes its own time, and waits for a frame of the sender.
+            let late = self.wire_jitter + self.line_jitter * 2;
             let latency = Latency {
                 mtu: self.mtu,
                 line: rate,
                 // A bound must hold for the slowest message, too.
-                wire: delay + self.wire_jitter,
+                wire: delay + late,
                 processing: self.switches.processing
                     + self.switches.processing_jitter
                     + rate.tx_span(self.mtu * self.committed()),
                 classes: self.switches.lane_count(),
-                jitter: self.wire_jitter + self.switches.processing_jitter,
+                jitter: late + self.switches.processing_jitter,
                 overhead: self.wire_overhead,
                 clock_ppb: self.clocks.deviation_max_ppb,
             };

@@ -367,6 +367,7 @@ impl Written {
             switches: &self.switches,
             mtu: self.general.mtu.value,
             wire_jitter: self.flows.timing.wire_jitter.value,
+            line_jitter: self.flows.timing.line_jitter.value,
             wire_overhead: self.general.wire_overhead.value,
             clocks: self.flows.timing.clocks(),
             sink,
@@ -422,6 +423,7 @@ impl Written {
             control_frame: self.switches.control_frame,
             ties: self.flows.timing.ties.value.0,
             clocks: self.flows.timing.clocks(),
+            line_jitter: self.flows.timing.line_jitter.value,
         }
     }
 

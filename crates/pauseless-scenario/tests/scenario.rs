@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, PortId};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::clock::{Clocks, Oscillator};
 
@@ -169,6 +170,40 @@ fn clocks_deviate_within_the_standard_and_by_name_only() {
         }
     };
     assert!(headroom(&parse(&clocked("100"))) > headroom(&exact));
+}
+
+/// Flows of one file in another order are the same flows on the same noisy lines.
+#[test]
+fn noise_on_lines_is_kept_allowed_for_and_by_port() {
+    let exact = parse(RING);
+    assert!(!exact.resolved().contains("line_jitter"));
+    let noisy = format!("{RING}\n[timing]\nline_jitter = \"100 ns\"\n");
+    let noisy = noisy.replace("xoff = \"800 KB\"\nxon = \"797 KB\"\n", "");
+    let scenario = parse(&noisy);
+    assert_eq!(scenario.config.hardware.line_jitter, Span::ns(100));
+    assert_eq!(debug(&scenario), debug(&parse(&scenario.resolved())));
+    let xoff = |scenario: &Scenario| {
+        let node = scenario.config.topology.switches()[0];
+        match scenario.config.ingress.get(node, PortId(0), Class(0)).control {
+            FlowControl::Pfc(pfc) => pfc.xoff,
+            _ => panic!("the scheme is PFC"),
+        }
+    };
+    let quiet = parse(&noisy.replace("100 ns", "0 ns"));
+    // Up to three frames that take 100 ns longer are between a PAUSE and its effect.
+    let late = xoff(&quiet) - xoff(&scenario);
+    assert!(late >= Bytes::new(375), "{late:?}");
+    let last = noisy.find("[[flow]]\nname = \"F2\"").expect("the second flow");
+    let end = noisy.find("[[flow]]\nname = \"F3\"").expect("the third flow");
+    let (head, tail) = (&noisy[..last], &noisy[end..]);
+    let moved = parse(&format!("{head}{tail}\n{}", &noisy[last..end]));
+    let totals = |scenario: &Scenario| {
+        let outcome = pauseless_sim::run(&scenario.config);
+        let of = |name| scenario.config.flows.iter().position(|flow| flow.name == name);
+        ["F1", "F2", "F3"].map(|name| outcome.flows[of(name).expect("a flow")].delivered)
+    };
+    assert_eq!(totals(&scenario), totals(&moved));
+    assert_ne!(totals(&scenario), totals(&quiet));
 }
 
 #[test]

@@ -88,6 +88,9 @@ pub struct Hardware {
     pub ties: Ties,
     /// How far the line clocks of ports may be from their nominal rate.
     pub clocks: Clocks,
+    /// Each frame occupies its egress up to this much longer than its size says, drawn anew for
+    /// each. Two egresses that begin at one instant then do not end at one.
+    pub line_jitter: Span,
 }
 
 /// Which of two simultaneous events comes first: a control frame that takes effect, or packets that
@@ -121,7 +124,12 @@ impl Hardware {
 
 impl Default for Hardware {
     fn default() -> Hardware {
-        Hardware { control_frame: Control::SIZE, ties: Ties::Control, clocks: Clocks::default() }
+        Hardware {
+            control_frame: Control::SIZE,
+            ties: Ties::Control,
+            clocks: Clocks::default(),
+            line_jitter: Span::ZERO,
+        }
     }
 }
 

@@ -106,6 +106,7 @@ pub(crate) struct Traffic {
 pub(crate) struct Jitter {
     pub processing: Stream,
     pub wire: Stream,
+    pub line: Stream,
 }
 
 /// All nodes and links, with what is in them.
@@ -195,6 +196,7 @@ impl Fabric {
             self.jitters.push(Jitter {
                 processing: Stream::new(config.seed, Purpose::Processing, number),
                 wire: Stream::new(config.seed, Purpose::Wire, number),
+                line: Stream::new(config.seed, Purpose::Line, number),
             });
             self.ends.push(End {
                 node,

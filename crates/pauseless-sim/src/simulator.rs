@@ -608,7 +608,8 @@ impl<'c> Simulator<'c> {
             }
         };
         let size = size + self.config.wire_overhead;
-        let left = self.now + end.line.tx_span(size);
+        let longer = draw(&mut jitters[index].line, self.config.hardware.line_jitter);
+        let left = self.now + end.line.tx_span(size) + longer;
         self.queue.push(Event::new(left, Kind::Transmitted, index as u32));
         let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);
         let arrival = left + end.delay + extra;

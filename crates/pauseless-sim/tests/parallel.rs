@@ -69,6 +69,9 @@ fn random_networks_under_every_flow_control() {
         if seed % 2 == 0 {
             config.hardware.clocks = CLOCKS;
         }
+        if seed % 3 == 1 {
+            config.hardware.line_jitter = Span::ns(100);
+        }
         if seed % 4 == 0 {
             for node in config.topology.switches().to_vec() {
                 for port in 0..config.topology.ports(node).len() {

@@ -61,6 +61,10 @@ section! {
         start_jitter: Span, within TIMES, default Span::us(5);
         /// Each frame arrives up to this much later than the delay says, in order.
         wire_jitter: Span, within DELAYS, default Span::ZERO;
+        /// Each frame occupies its egress up to this much longer than its size says, drawn anew for
+        /// each, so that frames that begin at one instant do not end at one; see
+        /// [paced.md](paced.md).
+        line_jitter: Span, within DELAYS, default Span::ZERO, written if_changed;
         /// The clock of every port is up to this many millionths faster or slower than its rate
         /// says, for the whole run; by the seed and its name. 802.3 allows 100; see
         /// [clocks.md](clocks.md).
