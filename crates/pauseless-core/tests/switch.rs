@@ -6,7 +6,7 @@ use pauseless_core::id::{Class, PortId, QueueId};
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::software::Polling;
-use pauseless_core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
+use pauseless_core::switch::{Arbiter, Arrival, Discipline, Switch, SwitchConfig, Transmit};
 use pauseless_core::unit::{Bytes, Rate, Time};
 
 const NOW: Time = Time::ZERO;
@@ -31,7 +31,7 @@ fn switch_with(discipline: Discipline, scheduler: Scheduler, changes_class: bool
         congestion: CongestionControl::None,
         seed: 0,
         discipline,
-        polling: Polling::default(),
+        polling: Polling { burst: 2, ring: 3, ..Polling::default() },
         scheduler,
         ports,
     })
@@ -356,4 +356,78 @@ fn a_random_scheduler_serves_all_and_can_be_repeated() {
             assert!(!low.is_sorted(), "{discipline:?}: {low:?}");
         }
     }
+}
+
+/// Two packets end at one instant: what the free egress sees depends on the arbiter, and never on
+/// which of the two was handled first.
+#[test]
+fn arbiters_differ_in_what_a_free_egress_sees() {
+    for (arbiter, order) in
+        [(Arbiter::EgressFirst, [4, 2]), (Arbiter::FifoFirst, [4, 2]), (Arbiter::Slotted, [2, 4])]
+    {
+        for ended in [[2, 3], [3, 2]] {
+            let mut switch = switch(Discipline::InputQueued(arbiter));
+            // FIFO 0 has a packet for port 3 and one for port 2 behind it, FIFO 1 two for port 2.
+            for (ingress, egress, packet) in [(0, 3, 1), (0, 2, 2), (1, 2, 3), (1, 2, 4)] {
+                arrive(&mut switch, ingress, egress, packet);
+            }
+            assert_eq!((send(&mut switch, 3), send(&mut switch, 2)), (Some(1), Some(3)));
+            while switch.poll_ready().is_some() {}
+            let mut sent = Vec::new();
+            for port in ended {
+                switch.handle_transmitted(NOW, PortId(port));
+                serve(&mut switch, &mut sent);
+            }
+            while switch.poll_ended(NOW) {
+                serve(&mut switch, &mut sent);
+            }
+            switch.handle_transmitted(NOW, PortId(2));
+            serve(&mut switch, &mut sent);
+            while switch.poll_ended(NOW) {
+                serve(&mut switch, &mut sent);
+            }
+            assert_eq!(sent, order, "{arbiter:?}, {ended:?}");
+        }
+    }
+}
+
+/// Lets every port that is ready send.
+fn serve(switch: &mut Switch<u32>, sent: &mut Vec<u32>) {
+    while let Some(port) = switch.poll_ready() {
+        if let Some(Transmit::Data { packet, .. }) = switch.poll_transmit(NOW, port) {
+            sent.push(packet);
+        }
+    }
+}
+
+/// A burst goes from the FIFO to the ring and from there to the NIC, which no PAUSE stops; a packet is
+/// charged to its ingress only while it is in the FIFO.
+#[test]
+fn a_software_switch_moves_bursts_and_cannot_take_them_back() {
+    let mut switch = switch(Discipline::Software);
+    for packet in 1..=6 {
+        arrive(&mut switch, 0, 3, packet);
+    }
+    let held = |switch: &Switch<u32>| switch.port(PortId(0)).held(Class(0));
+    assert_eq!(held(&switch), Bytes::kb(6));
+    let mut sent = Vec::new();
+    serve(&mut switch, &mut sent);
+    assert_eq!(sent, [0; 0], "the core has not looked yet");
+    // The core sleeps when it finds no more to do: a ring of three is full.
+    while switch.poll_timeout(PortId(0)) < Time::MAX {
+        let due = switch.poll_timeout(PortId(0));
+        switch.handle_timeout(due, PortId(0));
+        serve(&mut switch, &mut sent);
+    }
+    assert_eq!(sent, [1], "it is on the wire, and packet 2 in the NIC");
+    assert_eq!(held(&switch), Bytes::kb(1), "packets 3 to 5 are in the ring");
+    assert_eq!(switch.inside(), Bytes::kb(5));
+    pause(&mut switch, 3, 100);
+    for _ in 0..2 {
+        switch.handle_transmitted(NOW, PortId(3));
+        serve(&mut switch, &mut sent);
+    }
+    assert_eq!(sent, [1, 2], "what the NIC has is sent, and no more");
+    let kept = switch.kept(PortId(0), Class(0), |egress, _| egress == PortId(3));
+    assert_eq!(kept, Bytes::kb(1), "the ring is full");
 }

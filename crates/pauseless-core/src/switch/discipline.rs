@@ -36,13 +36,13 @@ pub enum Arbiter {
 /// The FIFOs that packets wait in, without the arbiter: what the packet path asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fifos {
-    /// One per egress.
+    /// There is one per egress.
     Egress,
-    /// One per pair of ports.
+    /// There is one per pair of ports.
     Pair,
-    /// One per ingress, and a crossbar.
+    /// There is one per ingress, and a crossbar behind them.
     Ingress,
-    /// One per ingress, and a ring per egress.
+    /// There is one per ingress, and a ring per egress behind them.
     Software,
 }
 

@@ -26,7 +26,7 @@ pub enum Kind {
     Software,
 }
 
-/// The flow control.
+/// How senders are held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     Pfc,
@@ -172,7 +172,7 @@ impl Model {
         model
     }
 
-    /// Runs until `end`.
+    /// Lets everything happen until `end`.
     pub fn run(&mut self, end: u64) {
         while let Some(Reverse((time, _, _, event))) = self.events.pop()
             && time <= end
@@ -220,7 +220,7 @@ impl Model {
     }
 
     /// The links into a switch, in the order of its ports.
-    fn into_switch(&self, switch: &str) -> Vec<usize> {
+    fn links_to(&self, switch: &str) -> Vec<usize> {
         let ports = self.set.ports[switch].iter();
         ports.filter_map(|from| self.number.get(&(from.clone(), switch.into())).copied()).collect()
     }
@@ -332,7 +332,7 @@ impl Model {
         if self.set.kind == Kind::Software {
             return self.links[index].ring.pop_front();
         }
-        let ports = self.into_switch(&sender);
+        let ports = self.links_to(&sender);
         for step in 0..ports.len() {
             let place = (self.links[index].turn + step) % ports.len();
             let port = &self.links[ports[place]];
@@ -484,7 +484,7 @@ impl Model {
     }
 
     fn fill(&mut self, switch: &str, index: usize) -> usize {
-        let ports = self.into_switch(switch);
+        let ports = self.links_to(switch);
         for step in 0..ports.len() {
             let place = (self.links[index].turn + step) % ports.len();
             let mut moved = 0;
