@@ -30,7 +30,6 @@ pub struct BedNode {
 }
 
 /// A switch or a host.
-#[expect(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub enum Machine {
     /// A switch that forwards frames.
     Switch(SwitchNode),
