@@ -43,6 +43,8 @@ section! {
         full: Resize, default Resize::default();
         /// The parameters that the paper leaves open.
         choices as "choice": Tables<Choice>, default Tables::default();
+        /// What a discipline needs that others do not.
+        adaptations as "adapt": Tables<Adaptation>, default Tables::default();
         /// The variants of the scenario that are run.
         cases as "case": Tables<Case>, default Tables::default();
         /// Campaigns that are run beside the cases.
@@ -87,6 +89,16 @@ section! {
         ours: String, required "\"1 us\"", default String::new();
         /// Why we have chosen it.
         why: String, required "\"not stated; the queues of Fig. 3 fit\"", default String::new();
+    }
+}
+
+section! {
+    /// What is changed in the scenario where packets wait in one way.
+    pub struct Adaptation {
+        /// The discipline that needs it.
+        discipline: Discipline, required "\"software\"", default Discipline::OutputQueued;
+        /// Values of the scenario by their paths, for all cases in this discipline.
+        set: Table, default Table::new();
     }
 }
 
@@ -454,6 +466,12 @@ impl Experiment {
     pub(super) fn reference(&self, metric: &str) -> Result<Reference, String> {
         let groups = Vec::from_iter(self.groups.iter().map(|group| group.name.as_str()));
         Reference::with_groups(metric, &groups)
+    }
+
+    /// What is set in every case in this discipline.
+    pub fn adaptation(&self, discipline: Option<Discipline>) -> Table {
+        let of = self.adaptations.iter().filter(|it| Some(*it.discipline) == discipline);
+        of.flat_map(|it| it.set.value.clone()).collect()
     }
 
     /// What is set in every case at this scale.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use pauseless_core::switch::Discipline;
+
 use super::claim::{Judged, Verdict};
 use super::{Reproduced, Scale, text};
 use pauseless_figures as draw;
@@ -10,6 +12,7 @@ use pauseless_figures as draw;
 pub fn page(all: &[Reproduced]) -> String {
     let mut page = String::from(HEAD);
     overview(&mut page, all);
+    by_switch(&mut page, all);
     let mut paper = "";
     for done in all {
         if done.entry.paper != paper {
@@ -78,6 +81,69 @@ fn overview(page: &mut String, all: &[Reproduced]) {
             done.scale.name(),
             text::duration(seconds),
         );
+    }
+}
+
+/// The papers' claims that were tried in every discipline: how many hold in each, so that one sees
+/// which switch gives most of a paper, and how many hold in any.
+fn by_switch(page: &mut String, all: &[Reproduced]) {
+    let has_all = |done: &&Reproduced| {
+        Discipline::ALL.iter().all(|it| done.experiment.disciplines.contains(it))
+    };
+    let tried = Vec::from_iter(all.iter().filter(has_all));
+    if tried.is_empty() {
+        return;
+    }
+    let names = Discipline::ALL.map(Discipline::name).join(" | ");
+    let rules = "---:|".repeat(Discipline::ALL.len());
+    let _ = writeln!(
+        page,
+        "\n### Switch by switch\nThe papers' claims that were tried in all switches, and how many \
+         hold in each. What no switch can change is left out.\n\n\
+         | experiment | claims | {names} | in at least one |\n|---|---:|{rules}---:|"
+    );
+    for papers in tried.chunk_by(|a, b| a.entry.paper == b.entry.paper) {
+        for done in papers {
+            let name = done.entry.name();
+            let label = format!("[{name}](#{})", anchor(&name));
+            Switches::of(std::slice::from_ref(done)).line(page, &label);
+        }
+        let label = format!("**{}**, together", title(&papers[0].entry.paper));
+        Switches::of(papers).line(page, &label);
+    }
+}
+
+/// How many claims hold in each discipline.
+#[derive(Default)]
+struct Switches {
+    claims: usize,
+    in_each: [usize; Discipline::ALL.len()],
+    in_any: usize,
+}
+
+impl Switches {
+    fn of(experiments: &[&Reproduced]) -> Switches {
+        let mut counted = Switches::default();
+        let claims = experiments.iter().flat_map(|done| &done.claims);
+        for judged in claims.filter(|it| !it.claim.is_ours()) {
+            let holds = |discipline: &Discipline| {
+                let here = judged.findings.iter().find(|it| it.discipline == Some(*discipline));
+                here.is_some_and(|it| it.holds)
+            };
+            if judged.findings.iter().any(|it| it.discipline.is_some()) {
+                counted.claims += 1;
+                counted.in_any += usize::from(Discipline::ALL.iter().any(holds));
+                for (count, discipline) in counted.in_each.iter_mut().zip(&Discipline::ALL) {
+                    *count += usize::from(holds(discipline));
+                }
+            }
+        }
+        counted
+    }
+
+    fn line(&self, page: &mut String, label: &str) {
+        let each = self.in_each.map(|count| count.to_string()).join(" | ");
+        let _ = writeln!(page, "| {label} | {} | {each} | {} |", self.claims, self.in_any);
     }
 }
 
