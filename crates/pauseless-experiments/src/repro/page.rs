@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use pauseless_core::switch::Discipline;
-
 use super::claim::{Judged, Verdict};
 use super::{Reproduced, Scale, text};
 use pauseless_figures as draw;
@@ -84,67 +82,53 @@ fn overview(page: &mut String, all: &[Reproduced]) {
     }
 }
 
-/// The papers' claims that were tried in every discipline: how many hold in each, so that one sees
+/// The papers' claims that were tried in the most disciplines: how many hold in each, so that one sees
 /// which switch gives most of a paper, and how many hold in any.
 fn by_switch(page: &mut String, all: &[Reproduced]) {
-    let has_all = |done: &&Reproduced| {
-        Discipline::ALL.iter().all(|it| done.experiment.disciplines.contains(it))
-    };
-    let tried = Vec::from_iter(all.iter().filter(has_all));
-    if tried.is_empty() {
+    let lists = all.iter().map(|done| &done.experiment.disciplines.value);
+    let Some(places) = lists.max_by_key(|places| places.len()).filter(|it| it.len() > 3) else {
         return;
-    }
-    let names = Discipline::ALL.map(Discipline::name).join(" | ");
-    let rules = "---:|".repeat(Discipline::ALL.len());
+    };
+    let tried = all.iter().filter(|done| done.experiment.disciplines.value == *places);
+    let names = Vec::from_iter(places.iter().map(|it| it.name())).join(" | ");
+    let rules = "---:|".repeat(places.len());
     let _ = writeln!(
         page,
-        "\n### Switch by switch\nThe papers' claims that were tried in all switches, and how many \
-         hold in each. What no switch can change is left out.\n\n\
+        "\n### Switch by switch\nThe papers' claims that were tried in all of these switches, and how \
+         many hold in each.\n\n\
          | experiment | claims | {names} | in at least one |\n|---|---:|{rules}---:|"
     );
-    for papers in tried.chunk_by(|a, b| a.entry.paper == b.entry.paper) {
+    for papers in Vec::from_iter(tried).chunk_by(|a, b| a.entry.paper == b.entry.paper) {
         for done in papers {
             let name = done.entry.name();
             let label = format!("[{name}](#{})", anchor(&name));
-            Switches::of(std::slice::from_ref(done)).line(page, &label);
+            switch_line(page, &label, std::slice::from_ref(done));
         }
-        let label = format!("**{}**, together", title(&papers[0].entry.paper));
-        Switches::of(papers).line(page, &label);
+        if papers.len() > 1 {
+            let label = format!("**{}**, together", title(&papers[0].entry.paper));
+            switch_line(page, &label, papers);
+        }
     }
 }
 
-/// How many claims hold in each discipline.
-#[derive(Default)]
-struct Switches {
-    claims: usize,
-    in_each: [usize; Discipline::ALL.len()],
-    in_any: usize,
-}
-
-impl Switches {
-    fn of(experiments: &[&Reproduced]) -> Switches {
-        let mut counted = Switches::default();
-        let claims = experiments.iter().flat_map(|done| &done.claims);
-        for judged in claims.filter(|it| !it.claim.is_ours()) {
-            let holds = |discipline: &Discipline| {
-                let here = judged.findings.iter().find(|it| it.discipline == Some(*discipline));
-                here.is_some_and(|it| it.holds)
-            };
-            if judged.findings.iter().any(|it| it.discipline.is_some()) {
-                counted.claims += 1;
-                counted.in_any += usize::from(Discipline::ALL.iter().any(holds));
-                for (count, discipline) in counted.in_each.iter_mut().zip(&Discipline::ALL) {
-                    *count += usize::from(holds(discipline));
-                }
-            }
-        }
-        counted
+/// How many of the claims of these experiments, which have the same disciplines, hold in each of them
+/// and in any.
+fn switch_line(page: &mut String, label: &str, experiments: &[&Reproduced]) {
+    let claims = experiments.iter().flat_map(|done| &done.claims);
+    let is_tried = |it: &&Judged| {
+        !it.claim.is_ours() && it.findings.iter().any(|finding| finding.discipline.is_some())
+    };
+    let claims = Vec::from_iter(claims.filter(is_tried));
+    let count = |holds: &dyn Fn(&Judged) -> bool| claims.iter().filter(|it| holds(it)).count();
+    let _ = write!(page, "| {label} | {} |", claims.len());
+    for place in experiments[0].experiment.disciplines.iter() {
+        let here = |it: &Judged| {
+            it.findings.iter().any(|finding| finding.discipline == Some(*place) && finding.holds)
+        };
+        let _ = write!(page, " {} |", count(&here));
     }
-
-    fn line(&self, page: &mut String, label: &str) {
-        let each = self.in_each.map(|count| count.to_string()).join(" | ");
-        let _ = writeln!(page, "| {label} | {} | {each} | {} |", self.claims, self.in_any);
-    }
+    let any = count(&|it| it.findings.iter().any(|finding| finding.holds));
+    let _ = writeln!(page, " {any} |");
 }
 
 /// How many claims hold, whatever they are marked as.
