@@ -45,6 +45,7 @@ fn schemes() -> [FlowControl; 5] {
         classes: 8,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     let derivation = Derivation::new(latency, Bytes::mb(1));
     let mut iba = derivation.cbfc();

@@ -53,24 +53,36 @@ pub struct Latency {
     pub jitter: Span,
     /// The bytes that every frame occupies on the wire beyond its size, such as preamble and gap.
     pub overhead: Bytes,
+    /// How far the clocks of both ends may be from `line`, in parts per billion.
+    pub clock_ppb: u32,
 }
 
 impl Latency {
     /// tau, the time from the making of a message to the change of the input rate.
     //= gfc19 5.4 eq 6
     pub fn tau(&self) -> Span {
-        self.line.tx_span((self.mtu + self.overhead) * 2) + self.wire * 2 + self.processing
+        self.slowest().tx_span((self.mtu + self.overhead) * 2) + self.wire * 2 + self.processing
     }
 
     /// C tau, rounded up.
     pub fn c_tau(&self) -> Bytes {
-        self.line.bytes_in_up(self.tau())
+        self.fastest().bytes_in_up(self.tau())
     }
 
     /// The bytes that may still arrive after a PAUSE has become due: C tau, the frame that crossed
     /// the threshold, and the messages of all classes.
     pub fn pfc_headroom(&self) -> Bytes {
         self.c_tau() + self.mtu + self.messages()
+    }
+
+    /// The rate by the fastest clock that an end may have.
+    pub fn fastest(&self) -> Rate {
+        self.line.deviating(self.clock_ppb.into())
+    }
+
+    /// The rate by the slowest clock that an end may have.
+    pub fn slowest(&self) -> Rate {
+        self.line.deviating(-i64::from(self.clock_ppb))
     }
 
     /// The bytes of one message of every class on the wire.
@@ -83,13 +95,30 @@ impl Latency {
 /// rounded up.
 //= gfc19 4.1 theorem 4.1
 pub fn conceptual_width(latency: &Latency) -> Bytes {
-    latency.line.bytes_in_up(latency.tau() * 4)
+    latency.fastest().bytes_in_up(latency.tau() * 4)
 }
 
 /// B_m - B_1 of buffer-based GFC: 2 C tau.
 //= gfc19 5.4 b1
 pub fn buffer_width(latency: &Latency) -> Bytes {
-    latency.line.bytes_in_up(latency.tau() * 2)
+    latency.fastest().bytes_in_up(latency.tau() * 2)
+}
+
+/// The bytes that a line carries at least for every two messages of buffer-based GFC: 64 B in 9,250 B
+/// are the 0.69 % of the paper's example.
+//= gfc19 4.2 messages
+pub const HOLD_OFF_BYTES: Bytes = Bytes::new(2 * 9_250);
+
+/// The hold-off of buffer-based GFC: a faster stage is told once no message has left for so long.
+///
+/// With 2 tau there is at most one message per tau, whatever the drain does (docs/gfc-guard.md). On a
+/// long or fast link the paper's 0.69 % need less than that. The queue falls for up to tau and the
+/// hold-off before the faster rate arrives, so it is less where B_1 is small: a queue that drains at C
+/// must not run empty for want of a message.
+pub fn hold_off(latency: &Latency, b1: Bytes) -> Span {
+    let tau = latency.tau();
+    let longest = (tau * 2).min(latency.line.tx_span(HOLD_OFF_BYTES));
+    latency.line.tx_span(b1).saturating_sub(tau).min(longest)
 }
 
 /// B_m - B_0 of time-based GFC by the paper: (sqrt(tau/T) + 1)^2 C T = C (tau + T + 2 sqrt(tau T)).
@@ -101,7 +130,7 @@ pub fn time_width_of_theorem(latency: &Latency, period: Span) -> Bytes {
     let floor = product.isqrt();
     let root = if floor * floor < product { floor + 1 } else { floor };
     let root = Span::ps(u64::try_from(root).unwrap_or(u64::MAX));
-    latency.line.bytes_in_up(tau + period + root)
+    latency.fastest().bytes_in_up(tau + period + root)
 }
 
 /// B_m - B_0 of time-based GFC that is safe for any tau.
@@ -118,7 +147,7 @@ pub fn time_width(latency: &Latency, period: Span) -> Bytes {
     const E_MILLIONTHS: u64 = 2_718_282;
     let delay = latency.tau() + period;
     let million = core::num::NonZeroU64::new(1_000_000).expect("a million is not zero");
-    latency.line.bytes_in_up(delay.scale_up(E_MILLIONTHS, million)).max(theorem)
+    latency.fastest().bytes_in_up(delay.scale_up(E_MILLIONTHS, million)).max(theorem)
 }
 
 /// N of buffer-based GFC: the last stage that is longer than the byte in which buffers count.
@@ -190,7 +219,26 @@ impl Derivation {
         let bm = bm.unwrap_or(self.bm());
         let b1 = b1.unwrap_or(bm.saturating_sub(buffer_width(&self.latency)));
         let stages = stage_count(bm.saturating_sub(b1).max(Bytes::new(1)));
-        gfc::BufferConfig { bm, b1, stages, hold: self.hold(), unit: self.unit, refresh: None }
+        let config = gfc::BufferConfig {
+            bm,
+            b1,
+            stages,
+            hold: self.hold(),
+            unit: self.unit,
+            refresh: None,
+            hold_off: Span::ZERO,
+            prompt_stage: 0,
+        };
+        self.with_hold_off(config, hold_off(&self.latency, b1))
+    }
+
+    /// The same parameters with a hold-off of `span`, for the stages in which a sender has more than a
+    /// frame in that time.
+    pub fn with_hold_off(&self, config: gfc::BufferConfig, span: Span) -> gfc::BufferConfig {
+        let Latency { line, mtu, .. } = self.latency;
+        let is_held_off = |stage: &u16| config.rate(*stage, line).bytes_in(span) > mtu;
+        let prompt_stage = (0..=config.stages).take_while(is_held_off).count() as u16;
+        gfc::BufferConfig { hold_off: span, prompt_stage, ..config }
     }
 
     /// The parameters of time-based GFC with B_0 as given, or the largest safe one.
@@ -276,7 +324,11 @@ impl Derivation {
         // and may take longer on its way than the PAUSE before it.
         let latency = &self.latency;
         let ahead = latency.mtu + latency.overhead + latency.messages();
-        let worst = ahead + latency.line.bytes_in_up(latency.jitter);
+        let worst = ahead + latency.fastest().bytes_in_up(latency.jitter);
+        // With an error of e the sender counts the whole pause in Q / (1 + e), the receiver half of
+        // it in Q / 2 (1 - e): what is left for the refresh is above (1 - 4e) Q / 2.
+        let drift = worst.get() * 5 * u64::from(latency.clock_ppb);
+        let worst = worst + Bytes::new(drift.div_ceil(1_000_000_000));
         let half = pfc::QUANTUM * (u64::from(quanta) / 2);
         if half <= worst && quanta != pfc::UNTIL_RESUMED {
             return Err(Violation::Quanta {
@@ -317,6 +369,7 @@ mod tests {
             classes: 1,
             jitter: Span::ZERO,
             overhead: Bytes::ZERO,
+            clock_ppb: 0,
         }
     }
 

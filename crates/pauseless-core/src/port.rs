@@ -313,12 +313,14 @@ impl Port {
         self.timer
     }
 
-    /// Turns periodic messages and refreshes that are due into signals.
+    /// Turns periodic messages, refreshes and messages that were held off into signals that are due.
     pub fn handle_timeout(&mut self, now: Time) {
         if now < self.timer {
             return;
         }
-        for (class, lane) in self.lanes.iter().enumerate() {
+        for class in 0..self.lanes.len() {
+            let lane = &mut self.lanes[class];
+            lane.down.handle_timeout(now);
             if lane.down.has_signal(now) {
                 self.talking |= 1 << class;
             }

@@ -197,6 +197,15 @@ impl Rate {
         self.0
     }
 
+    /// The rate by a clock that is `ppb` parts per billion too fast, or too slow if that is negative;
+    /// rounded down to a bit per second, and at least one.
+    pub fn deviating(self, ppb: i64) -> Rate {
+        const BILLION: i64 = 1_000_000_000;
+        let factor = u128::from((BILLION + ppb).max(0).unsigned_abs());
+        let bps = u128::from(self.0.get()) * factor / u128::from(BILLION.unsigned_abs());
+        Rate(NonZeroU64::new(u64::try_from(bps).unwrap_or(u64::MAX)).unwrap_or(NonZeroU64::MIN))
+    }
+
     /// How long `bytes` take on a link of this rate, rounded up to a picosecond.
     #[inline]
     pub fn tx_span(self, bytes: Bytes) -> Span {
@@ -391,6 +400,15 @@ mod tests {
         assert_eq!(rate.bytes_in(Span::ps(2_666_666_666_667)), Bytes::new(1));
         assert_eq!(rate.bytes_in_up(Span::ps(1)), Bytes::new(1));
         assert_eq!(Span::ps(10).scale_up(1, NonZeroU64::new(3).unwrap()), Span::ps(4));
+    }
+
+    #[test]
+    fn a_clock_that_deviates_makes_another_rate() {
+        let rate = Rate::gbps(10);
+        assert_eq!(rate.deviating(0), rate);
+        assert_eq!(rate.deviating(100_000), Rate::bps(10_001_000_000));
+        assert_eq!(rate.deviating(-1), Rate::bps(9_999_999_990));
+        assert_eq!(Rate::bps(1).deviating(-1_000_000_000), Rate::bps(1));
     }
 
     #[test]

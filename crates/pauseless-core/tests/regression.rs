@@ -49,8 +49,16 @@ fn a_resume_that_was_taken_back_does_not_cost_the_refresh() {
 #[test]
 fn a_hold_below_bm_is_seen() {
     let (bm, b1, hold) = (Bytes::mb(1), Bytes::kb(750), Bytes::kb(997));
-    let config =
-        gfc::BufferConfig { bm, b1, stages: 19, hold, unit: limiter::RATE_UNIT, refresh: None };
+    let config = gfc::BufferConfig {
+        bm,
+        b1,
+        stages: 19,
+        hold,
+        unit: limiter::RATE_UNIT,
+        refresh: None,
+        hold_off: Span::ZERO,
+        prompt_stage: 0,
+    };
     let mut down = gfc::BufferDownstream::new(&config);
     let mut last = None;
     for held in (500..=998_000).step_by(500) {
@@ -202,6 +210,7 @@ fn jitter_needs_longer_pauses() {
         classes: 1,
         jitter,
         overhead: Bytes::new(20),
+        clock_ppb: 0,
     };
     let check = |jitter, quanta| {
         let derivation = Derivation::new(latency(jitter), Bytes::kb(100));
@@ -211,4 +220,43 @@ fn jitter_needs_longer_pauses() {
     assert!(matches!(check(Span::ZERO, 50), Err(Violation::Quanta { least: 52, .. })));
     assert!(matches!(check(Span::us(6), 52), Err(Violation::Quanta { .. })));
     assert_eq!(check(Span::us(6), 300), Ok(()));
+}
+
+/// A message that is held off leaves the port although nothing comes or goes any more, and in spite of
+/// another class.
+#[test]
+fn a_port_tells_the_last_return_to_stage_0() {
+    let latency = Latency {
+        mtu: MTU,
+        line: LINE,
+        wire: Span::us(1),
+        processing: Span::us(3),
+        classes: 2,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
+        clock_ppb: 0,
+    };
+    let derivation = Derivation::new(latency, Bytes::kb(200));
+    let config = derivation.gfc_buffer(None, None);
+    assert_eq!((config.hold_off, config.prompt_stage), (Span::ns(14_800), 4));
+    let lane = lane(FlowControl::GfcBuffer(config));
+    let mut port = Port::new(&PortConfig { line: LINE, lanes: [lane; 2].into() });
+    let count = config.b1.get().div_ceil(MTU.get());
+    for class in [Class(0), Class(1)] {
+        for _ in 0..count {
+            port.enqueue(at(u64::from(class.0)), class, MTU).expect("there is room");
+        }
+        let control = port.poll_signal(at(u64::from(class.0))).expect("stage 1");
+        assert_eq!((control.class, control.signal), (class, Signal::Stage(1)));
+        port.dequeue(at(100), class, MTU);
+        assert_eq!(port.poll_signal(at(100)), None);
+    }
+    for class in [Class(0), Class(1)] {
+        let due = port.poll_timeout();
+        assert_eq!(due, at(14_800 + u64::from(class.0)));
+        port.handle_timeout(due);
+        let control = port.poll_signal(due).expect("stage 0");
+        assert_eq!((control.class, control.signal), (class, Signal::Stage(0)));
+    }
+    assert_eq!(port.poll_timeout(), Time::MAX);
 }

@@ -46,6 +46,7 @@ fn gfc() -> [FlowControl; 2] {
         classes: 2,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     let derivation = Derivation::new(latency, Bytes::kib(64));
     [

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pauseless_experiments::repro::catalogue::{self, Entry};
 use pauseless_experiments::repro::claim::Verdict;
 use pauseless_experiments::repro::scope::{Failure, Session};
-use pauseless_experiments::repro::{Reproduced, Scale, reproduce};
+use pauseless_experiments::repro::{Reproduced, Scale, reproduce, text};
 use pauseless_experiments::sweep::store::Samples;
 use pauseless_figures::figure::Drawn;
 use pauseless_run::table::Cells;
+use pauseless_text::terminal::Paint;
 
 /// Two hosts send to a third through one switch.
 const SCENARIO: &str = r#"
@@ -164,9 +165,18 @@ impl Drop for Papers {
 }
 
 fn carry_out(entry: &Entry, scale: Scale) -> Result<Reproduced, Failure> {
+    carry_out_with(entry, scale, &[])
+}
+
+fn carry_out_with(
+    entry: &Entry,
+    scale: Scale,
+    settings: &[(String, String)],
+) -> Result<Reproduced, Failure> {
     let session = Session {
         scale,
         store: None,
+        settings,
         keeps_documents: true,
         keeps_runs: true,
         watch: &|_, _, _| ControlFlow::Continue(()),
@@ -206,6 +216,25 @@ fn an_experiment_is_run_measured_judged_and_drawn() {
         panic!("times are numbers");
     };
     assert_eq!(times.len(), 2 * 150);
+}
+
+#[test]
+fn what_is_set_counts_in_every_run_and_is_said() {
+    let papers = Papers::new("set", CLAIMS);
+    let set = |key: &str, value: &str| {
+        let settings = [(key.to_string(), value.to_string())];
+        carry_out_with(&papers.entry(), Scale::Quick, &settings)
+    };
+    let done = set("flow_control.xoff", "100 KB").unwrap_or_else(|it| panic!("{it}"));
+    let [low, high] = ["low", "high"].map(|case| {
+        let queue = format!("{case}/output-queued/queue_max.S1:H1");
+        done.measured.values.evaluate(&queue).expect("a number")
+    });
+    // The case that has another threshold has this one, too: it is the last word.
+    assert!(low > 100.0 && (high - low).abs() < 15.0, "{low} and {high} KB");
+    assert!(text::report(&done, Paint::Plain).contains("; flow_control.xoff=100 KB"));
+    let wrong = set("flow_control.xof", "100 KB").expect_err("no such key").to_string();
+    assert!(wrong.contains("xoff"), "{wrong}");
 }
 
 /// Claims can ask for any number of the registry, of a part of the run, and what they ask for is in
@@ -313,6 +342,7 @@ fn the_rows_of_a_campaign_are_judged_and_kept() {
     let session = || Session {
         scale: Scale::Full,
         store: Some(papers.store()),
+        settings: &[],
         keeps_documents: false,
         keeps_runs: false,
         watch: &|_, _, _| ControlFlow::Continue(()),
@@ -343,6 +373,7 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
     let session = || Session {
         scale: Scale::Full,
         store: Some(papers.store()),
+        settings: &[],
         keeps_documents: false,
         keeps_runs: false,
         watch: &watch,

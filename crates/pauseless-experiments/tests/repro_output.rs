@@ -90,6 +90,7 @@ fn done(folder: &Path) -> Vec<Reproduced> {
     let session = Session {
         scale: Scale::Quick,
         store: None,
+        settings: &[],
         keeps_documents: false,
         keeps_runs: false,
         watch: &|_, _, _| ControlFlow::Continue(()),

@@ -11,6 +11,7 @@ fn done(name: &str) -> Reproduced {
     let session = Session {
         scale: Scale::Quick,
         store: None,
+        settings: &[],
         keeps_documents: false,
         keeps_runs: false,
         watch: &|_, _, _| ControlFlow::Continue(()),

@@ -12,6 +12,7 @@ fn claims_of_the_small_experiments_are_marked_as_they_come_out() {
     let session = Session {
         scale: Scale::Quick,
         store: None,
+        settings: &[],
         keeps_documents: false,
         keeps_runs: false,
         watch: &|_, _, _| ControlFlow::Continue(()),

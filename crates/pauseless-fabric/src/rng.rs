@@ -28,6 +28,8 @@ pub enum Purpose {
     Axis = 11,
     /// Which frames a wire loses.
     WireLoss = 12,
+    /// How fast the clock of a port is.
+    Clock = 13,
 }
 
 /// A stream of random numbers that are hashes of a counter.

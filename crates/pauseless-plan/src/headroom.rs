@@ -94,9 +94,10 @@ impl Headroom {
     /// the bound to the byte.
     //= ttl 2.1 eq 15
     pub fn new(latency: &Latency) -> Headroom {
-        let Latency { mtu, line, wire, processing, .. } = *latency;
-        let frame = line.tx_span(mtu + latency.overhead);
-        let frames = line.tx_span((mtu + latency.overhead) * 2);
+        let Latency { mtu, wire, processing, .. } = *latency;
+        let line = latency.fastest();
+        let frame = latency.slowest().tx_span(mtu + latency.overhead);
+        let frames = latency.slowest().tx_span((mtu + latency.overhead) * 2);
         let mut sum = Span::ZERO;
         let mut next = |span: Span| {
             let before = line.bytes_in_up(sum);
@@ -186,6 +187,7 @@ mod tests {
             classes: 8,
             jitter: Span::ZERO,
             overhead: Bytes::ZERO,
+            clock_ppb: 0,
         }
     }
 

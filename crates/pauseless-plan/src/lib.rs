@@ -131,6 +131,7 @@ impl Kind {
             classes: self.classes,
             jitter: Span::ZERO,
             overhead: Bytes::ZERO,
+            clock_ppb: 0,
         }
     }
 }

@@ -96,6 +96,7 @@ mod tests {
                     classes: 8,
                     jitter: Span::ZERO,
                     overhead: Bytes::ZERO,
+                    clock_ppb: 0,
                 };
                 for scheme in Scheme::ALL {
                     let set = scheme.set(&latency, scheme.least(&latency));

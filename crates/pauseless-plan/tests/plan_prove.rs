@@ -17,6 +17,7 @@ fn link(gbps: u64, metres: u64, mtu: u64, classes: u8) -> Latency {
         classes,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     }
 }
 

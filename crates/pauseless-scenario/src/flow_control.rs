@@ -19,6 +19,7 @@ use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::Topology;
+use pauseless_sim::clock::Clocks;
 use pauseless_sim::config::{Ingress, IngressTable};
 
 use super::chosen;
@@ -325,6 +326,7 @@ pub struct Resolver<'r> {
     pub(crate) mtu: Bytes,
     pub(crate) wire_jitter: Span,
     pub(crate) wire_overhead: Bytes,
+    pub(crate) clocks: Clocks,
     pub(crate) sink: &'r Sink,
 }
 
@@ -381,6 +383,7 @@ impl Resolver<'_> {
                 classes: self.switches.lane_count(),
                 jitter: self.wire_jitter + self.switches.processing_jitter,
                 overhead: self.wire_overhead,
+                clock_ppb: self.clocks.deviation_max_ppb,
             };
             if let Some((share, shared)) = share.as_ref().zip(shared) {
                 let group = share.group(&shared, latency, members);

@@ -18,7 +18,7 @@ use pauseless_sim::config::Follow;
 use super::topology::BuiltTopology;
 use super::traffic::{self, MadePlans, Traffic};
 use super::{Aim, Classes, Forwarding};
-pub use keys::{CLASSES, Common, FirstAtOnce, Flow, FlowName, SIZES, TIMES, Timing};
+pub use keys::{CLASSES, ClockPer, Common, FirstAtOnce, Flow, FlowName, SIZES, TIMES, Timing};
 use pauseless_text::declare::{Declared, Key, List};
 use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Place, Section};

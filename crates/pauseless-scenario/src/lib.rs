@@ -368,6 +368,7 @@ impl Written {
             mtu: self.general.mtu.value,
             wire_jitter: self.flows.timing.wire_jitter.value,
             wire_overhead: self.general.wire_overhead.value,
+            clocks: self.flows.timing.clocks(),
             sink,
         };
         resolver.resolve(&fabric.topology)
@@ -420,6 +421,7 @@ impl Written {
         Hardware {
             control_frame: self.switches.control_frame,
             ties: self.flows.timing.ties.value.0,
+            clocks: self.flows.timing.clocks(),
         }
     }
 

@@ -143,6 +143,8 @@ impl Steps {
         self.add("N", "1 + ceil(log2(B_m - B_1)), in bytes", config.stages, "gfc19 4.2");
         let floor = config.rate(config.stages, derivation.latency.line);
         self.add("R_N", "max(C / 2^N, rate unit), the lowest rate", floor, "gfc19 4.2 eq 4");
+        const HOLD_OFF: &str = "without a message until a faster stage is told";
+        self.add("hold-off", HOLD_OFF, config.hold_off, "docs/gfc-guard.md");
         self.guard(derivation, config.bm, config.hold, floor);
     }
 

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::{Class, PortId};
 use pauseless_scenario::{Overrides, Scenario, StopOn};
+use pauseless_sim::clock::{Clocks, Oscillator};
 
 fn files() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
@@ -139,6 +142,33 @@ fn every_scheme_survives_being_written_out() {
         let outcome = pauseless_sim::run(&scenario.config);
         assert_eq!(outcome.lost_packets == 0, kind != "none", "{kind}");
     }
+}
+
+#[test]
+fn clocks_deviate_within_the_standard_and_by_name_only() {
+    let text = RICH.replace("KIND", "pfc");
+    let exact = parse(&text);
+    assert!(!exact.resolved().contains("clock"));
+    let clocked = |ppm: &str| text.replace("[timing]", &format!("[timing]\nclock_ppm = {ppm}"));
+    let scenario =
+        parse(&clocked("62.5").replace("clock_ppm", "clock_per = \"switch\"\nclock_ppm"));
+    let again = parse(&scenario.resolved());
+    assert_eq!(debug(&scenario), debug(&again));
+    let Clocks { deviation_max_ppb, oscillator } = scenario.config.hardware.clocks;
+    assert_eq!((deviation_max_ppb, oscillator), (62_500, Oscillator::PerNode));
+    let problems = Scenario::parse("t", &clocked("100.5"), &Overrides::default()).err();
+    assert!(problems.expect("802.3 allows 100").to_string().contains("100"));
+    // More bytes arrive from a fast clock before a pause takes effect.
+    let headroom = |scenario: &Scenario| {
+        let config = &scenario.config;
+        let node = config.topology.switches()[0];
+        let ingress = config.ingress.get(node, PortId(0), Class(0));
+        match ingress.control {
+            FlowControl::Pfc(pfc) => ingress.buffer - pfc.xoff,
+            _ => panic!("the scheme is PFC"),
+        }
+    };
+    assert!(headroom(&parse(&clocked("100"))) > headroom(&exact));
 }
 
 #[test]

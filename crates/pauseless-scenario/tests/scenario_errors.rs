@@ -143,13 +143,13 @@ fn keys() {
         "xoff",
         "xof",
         expect![[r#"
-        pauseless: t.toml:12:1: flow_control.xof: unknown key with kind = "pfc"
-           |
-        12 | xof = "800 KB"
-           | ^^^ expected one of at, cycle_aware, kind, pause_quanta, unsafe_parameters, xoff, xon
-           |
-           = help: did you mean xoff?
-    "#]],
+            pauseless: t.toml:12:1: flow_control.xof: unknown key with kind = "pfc"
+               |
+            12 | xof = "800 KB"
+               | ^^^ expected one of at, cycle_aware, kind, pause_quanta, tick, unsafe_parameters, xoff, xon
+               |
+               = help: did you mean xoff?
+        "#]],
     );
     check_edit(
         "[switch]",
@@ -177,32 +177,32 @@ fn keys() {
             pauseless: t.toml:12:1: flow_control.xoff: unknown key with kind = "cbfc"
                |
             12 | xoff = "800 KB"
-               | ^^^^ expected one of at, counters, credits, cycle_aware, kind, period, unsafe_parameters
+               | ^^^^ expected one of at, counters, credits, cycle_aware, kind, period, tick, unsafe_parameters
         "#]],
     );
     check_edit(
         "kind = \"pfc\"",
         "kind = \"PFC\"",
         expect![[r#"
-        pauseless: t.toml:11:8: flow_control.kind: unknown value "PFC"
-           |
-        11 | kind = "PFC"
-           |        ^^^^^ expected one of "pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual", "none"
-           |
-           = help: did you mean pfc?
-    "#]],
+            pauseless: t.toml:11:8: flow_control.kind: unknown value "PFC"
+               |
+            11 | kind = "PFC"
+               |        ^^^^^ expected one of "pfc", "paced-pfc", "cbfc", "paced-cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual", "none"
+               |
+               = help: did you mean pfc?
+        "#]],
     );
     check_edit(
         "kind = \"pfc\"\n",
         "",
         expect![[r#"
-        pauseless: t.toml:10:1: flow_control.kind: missing
-           |
-        10 | [flow_control]
-           | ^^^^^^^^^^^^^^
-           |
-           = help: add kind = "pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual" or "none"
-    "#]],
+            pauseless: t.toml:10:1: flow_control.kind: missing
+               |
+            10 | [flow_control]
+               | ^^^^^^^^^^^^^^
+               |
+               = help: add kind = "pfc", "paced-pfc", "cbfc", "paced-cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual" or "none"
+        "#]],
     );
     check_edit(
         "kind = \"ring\"",

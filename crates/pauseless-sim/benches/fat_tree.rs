@@ -135,6 +135,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         classes: 1,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     // Room for the same number of round trips at any rate.
     let factor = spec.rate.as_bps() / Rate::gbps(10).as_bps();

@@ -15,6 +15,7 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::rng::hash_name;
 use pauseless_fabric::topology::Topology;
 
+use crate::clock::Clocks;
 use crate::event::Kind;
 
 /// Everything that determines a run: the same value gives the same outcome on every machine.
@@ -76,8 +77,8 @@ pub struct Config {
     pub seed: u64,
 }
 
-/// How wires and switches work in detail. The default is how real ones do; the rest is for
-/// comparisons with other simulators.
+/// How wires and switches work in detail. The default is how real ones do, but for their clocks;
+/// other frames and ties are for comparisons with other simulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hardware {
     /// The length of a control frame of PFC, credits or GFC. A length of zero means that they do
@@ -85,6 +86,8 @@ pub struct Hardware {
     pub control_frame: Bytes,
     /// Which of two simultaneous events comes first.
     pub ties: Ties,
+    /// How far the line clocks of ports may be from their nominal rate.
+    pub clocks: Clocks,
 }
 
 /// Which of two simultaneous events comes first: a control frame that takes effect, or packets that
@@ -118,7 +121,7 @@ impl Hardware {
 
 impl Default for Hardware {
     fn default() -> Hardware {
-        Hardware { control_frame: Control::SIZE, ties: Ties::Control }
+        Hardware { control_frame: Control::SIZE, ties: Ties::Control, clocks: Clocks::default() }
     }
 }
 

@@ -7,11 +7,10 @@ use crate::networks::classed::remapped;
 use crate::networks::memory::{random_shared_network, share_at_random};
 use crate::networks::mixed::{Part, mixed};
 use crate::networks::random::{Wildness, random_network};
-use crate::networks::{Scheme, gfc_ring};
+use crate::networks::{Scheme, gfc_ring, pace};
 use crate::{Config, Simulator};
 use pauseless_core::deadlock::{EgressQueue, Network, blocked, is_deadlocked};
-use pauseless_core::flow_control::limiter::TICK;
-use pauseless_core::id::{Class, NodeId, PortId, QueueId};
+use pauseless_core::id::{Class, QueueId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Time};
 
@@ -68,19 +67,6 @@ fn agrees_in(discipline: Discipline, seeds: Range<u64>) {
         }
     }
     assert!(deadlocks >= 10, "{discipline:?}: {deadlocks}");
-}
-
-/// Lets every egress rest for a tick after a frame.
-fn pace(config: &mut Config) {
-    let ends = (0..config.topology.nodes().len() as u32).map(NodeId).flat_map(|node| {
-        let ports = config.topology.ports(node).len() as u16;
-        (0..ports).map(move |port| (node, PortId(port)))
-    });
-    for (node, port) in ends.collect::<Vec<_>>() {
-        for class in (0..config.ingress.class_count() as u8).map(Class) {
-            config.ingress.pace(node, port, class, TICK);
-        }
-    }
 }
 
 /// The same where packets change their class on the way.

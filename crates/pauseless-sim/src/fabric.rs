@@ -73,6 +73,7 @@ pub(crate) struct End {
     /// The part of a parallel run that the other end is in, or [`End::HERE`].
     pub away: u16,
     pub delay: Span,
+    /// The rate at which this end sends, by its own clock.
     pub line: Rate,
     /// Frames on their way here, with the instants of their full arrival. Only the first has an
     /// event, so pending events are proportional to ports, not to packets.
@@ -201,7 +202,7 @@ impl Fabric {
                 peer: self.starts[port.peer.index()] + u32::from(port.peer_port.0),
                 away: End::HERE,
                 delay: port.delay,
-                line: port.rate,
+                line: config.line(node, PortId(index as u16)),
                 incoming: Fifo::EMPTY,
                 signals: Fifo::EMPTY,
                 armed: Time::MAX,
@@ -386,5 +387,5 @@ pub fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
             tick: config.ingress.tick(link.peer, link.peer_port, class),
         }
     });
-    PortConfig { line: link.rate, lanes: lanes.collect() }
+    PortConfig { line: config.line(node, port), lanes: lanes.collect() }
 }

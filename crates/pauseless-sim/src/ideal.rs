@@ -4,6 +4,7 @@
 //! its end is known without looking at every packet. The last packet may be shorter; it is
 //! followed from hop to hop behind the one before it.
 
+use pauseless_core::id::PortId;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::trace::{Header, trace};
 
@@ -80,15 +81,14 @@ pub fn ideal_of(config: &Config, flow: &Flow) -> Span {
     let Ok(path) = trace(&config.topology, &config.table, header) else {
         return Span::ZERO;
     };
-    let links = path.into_iter().map(|(node, port)| {
-        let port = config.topology.port(node, port);
-        (port.rate, port.delay)
-    });
+    let links = path
+        .into_iter()
+        .map(|(node, port)| (config.line(node, port), config.topology.port(node, port).delay));
     let train = Train {
         size: flow.size,
         packet: flow.packet,
         overhead: config.wire_overhead,
-        pace: flow.pace,
+        pace: config.by_clock(flow.source, PortId(0), flow.pace),
     };
     ideal_span(&Vec::from_iter(links), train)
 }

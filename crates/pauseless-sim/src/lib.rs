@@ -8,6 +8,7 @@ extern crate self as pauseless_sim;
 #[path = "../tests/networks/mod.rs"]
 mod networks;
 
+pub mod clock;
 pub mod config;
 #[cfg(test)]
 mod deadlock_tests;

@@ -197,7 +197,7 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
         pause_frames_by_class: tally.pause_frames_by_class,
         gfc_holds: tally.gfc_holds,
         feedback_frames: tally.feedback_frames,
-        feedback_share_max: feedback_share_max(fabric, run.now),
+        feedback_share_max: feedback_share_max(fabric, run.config, run.now),
         held_at_end: fabric.held(),
         last_arrival: tally.last_arrival,
         flows,
@@ -257,9 +257,12 @@ pub(crate) fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {
     }
 }
 
-fn feedback_share_max(fabric: &Fabric, now: Time) -> f64 {
+/// The largest share of the nominal rate of a link that control frames have taken.
+fn feedback_share_max(fabric: &Fabric, config: &Config, now: Time) -> f64 {
     let span = now - Time::ZERO;
-    let ends = fabric.ends.iter().zip(&fabric.traffic);
-    ends.map(|(end, traffic)| rate_bps(traffic.control_sent, span) / end.line.as_bps() as f64)
-        .fold(0.0, f64::max)
+    let shares = fabric.ends.iter().zip(&fabric.traffic).map(|(end, traffic)| {
+        let line = config.topology.port(end.node, end.port).rate;
+        rate_bps(traffic.control_sent, span) / line.as_bps() as f64
+    });
+    shares.fold(0.0, f64::max)
 }

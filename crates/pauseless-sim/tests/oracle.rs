@@ -23,6 +23,7 @@ fn derivation(processing: Span, buffer: Bytes) -> Derivation {
         classes: 1,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     Derivation::new(latency, buffer)
 }

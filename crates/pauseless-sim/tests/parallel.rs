@@ -10,12 +10,16 @@ use networks::{Scheme, gfc_ring};
 use pauseless_core::id::FlowId;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_sim::clock::{Clocks, Oscillator};
 use pauseless_sim::config::{Follow, Replay, Stop};
 use pauseless_sim::outcome::Ended;
 use pauseless_sim::parallel::obstacle;
 use pauseless_sim::{Config, Outcome, Parallel, run};
 
 const DONE: Stop = Stop { deadlock: false, done: true, steady: None };
+
+/// As far off as 802.3 allows.
+const CLOCKS: Clocks = Clocks { deviation_max_ppb: 100_000, oscillator: Oscillator::PerPort };
 
 /// Numbers of threads and of parts.
 const WAYS: [(usize, usize); 4] = [(2, 2), (3, 9), (1, 3), (7, 7)];
@@ -61,6 +65,9 @@ fn random_networks_under_every_flow_control() {
         }
         if seed % 5 == 0 {
             config.hardware.control_frame = Bytes::ZERO;
+        }
+        if seed % 2 == 0 {
+            config.hardware.clocks = CLOCKS;
         }
         if seed % 4 == 0 {
             for node in config.topology.switches().to_vec() {
@@ -142,6 +149,9 @@ fn runs_that_end_when_all_is_done_end_with_the_same_event() {
         }
         config.stop = DONE;
         config.duration = Span::ms(20);
+        if seed % 4 < 2 {
+            config.hardware.clocks = CLOCKS;
+        }
         if seed % 2 == 0 {
             let chain = 1..config.flows.len() as u32;
             let follow = |then: u32| Follow {

@@ -24,6 +24,7 @@ fn star(wanted: &[Wanted], classes: u8) -> Config {
         classes,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     let derivation = Derivation::new(latency, Bytes::kb(100));
     let ingress =

@@ -1,11 +1,13 @@
-//! The ring of the GFC paper (Fig. 1, 9, 10) in the three queueing disciplines, over 20 seeds.
+//! The ring of the GFC paper (Fig. 1, 9, 10) in all queueing disciplines, over 20 seeds.
 
 mod networks;
 
 use std::sync::Mutex;
 
-use networks::{Scheme, early_buffer, early_time, gfc_ring, make_cycle_aware, port, stop_sources};
-use pauseless_core::switch::Discipline;
+use networks::{
+    Scheme, early_buffer, early_time, gfc_ring, make_cycle_aware, pace, port, stop_sources,
+};
+use pauseless_core::switch::{Arbiter, Discipline};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::config::Probes;
 use pauseless_sim::{Config, Outcome, run};
@@ -140,19 +142,68 @@ fn virtual_output_queued_gfc_settles_where_the_paper_says() {
     }
 }
 
-/// A minimal model written apart from this one saw PFC and CBFC deadlock here
-/// (docs/disciplines.md); in ours the round robin of the egress gives the transit its half and none
-/// of the four schemes comes near a deadlock.
+/// In slots the transit packet is always there when its egress decides: none of the four schemes comes
+/// near a deadlock.
 #[test]
-fn input_queued_all_four_keep_the_fair_rate() {
+fn in_slots_all_four_keep_the_fair_rate() {
+    let slotted = Discipline::InputQueued(Arbiter::Slotted);
     for scheme in Scheme::ALL {
+        keep_the_fair_rate(|seed| gfc_ring(scheme, slotted, seed));
+    }
+}
+
+fn keep_the_fair_rate(config: impl Fn(u64) -> Config + Sync) {
+    over_seeds(
+        |seed| Config { duration: Span::ms(40), ..config(seed) },
+        |config, outcome| assert_fair(config, &outcome),
+    );
+}
+
+/// Both halves of the paper's Fig. 9 and 10: PFC and credits deadlock, both kinds of GFC flow on.
+#[test]
+fn input_queues_show_both_halves() {
+    for arbiter in [Arbiter::EgressFirst, Arbiter::FifoFirst] {
+        let discipline = Discipline::InputQueued(arbiter);
+        for scheme in [Scheme::Pfc, Scheme::Cbfc] {
+            deadlock_soon(|seed| gfc_ring(scheme, discipline, seed));
+        }
+        for scheme in [Scheme::GfcBuffer, Scheme::GfcTime] {
+            keep_the_fair_rate(|seed| gfc_ring(scheme, discipline, seed));
+        }
+    }
+}
+
+fn deadlock_soon(config: impl Fn(u64) -> Config + Sync) {
+    over_seeds(config, |config, outcome| {
+        let deadlock = outcome.deadlock.as_ref().expect("a deadlock");
+        assert!(deadlock.time < Time::ZERO + Span::ms(6), "{}: {}", config.seed, deadlock.time);
+    });
+}
+
+/// The halves are the tick's: with it PFC and credits keep the fair rate too, without it GFC starves.
+#[test]
+fn the_tick_and_not_the_feedback_makes_the_difference() {
+    for scheme in [Scheme::Pfc, Scheme::Cbfc] {
+        keep_the_fair_rate(|seed| {
+            let mut config = gfc_ring(scheme, Discipline::INPUT_QUEUED, seed);
+            pace(&mut config);
+            config
+        });
+    }
+    for scheme in [Scheme::GfcBuffer, Scheme::GfcTime] {
         over_seeds(
             |seed| {
-                let mut config = gfc_ring(scheme, Discipline::INPUT_QUEUED, seed);
-                config.duration = Span::ms(40);
+                // With no FIFO that blocks the ring has no ticks.
+                let mut config = gfc_ring(scheme, Discipline::OutputQueued, seed);
+                config.discipline = Discipline::INPUT_QUEUED;
                 config
             },
-            |config, outcome| assert_fair(config, &outcome),
+            |config, outcome| {
+                for flow in &outcome.flows {
+                    let share = flow.goodput_late_bps / FAIR;
+                    assert!(share < 0.9, "{scheme:?} seed {}: {share}", config.seed);
+                }
+            },
         );
     }
 }
@@ -161,7 +212,7 @@ fn input_queued_all_four_keep_the_fair_rate() {
 fn after_the_sources_stop_gfc_drains_everywhere_and_what_deadlocked_does_not() {
     for discipline in Discipline::COMMON {
         for scheme in Scheme::ALL {
-            let deadlocks = discipline == Discipline::OutputQueued
+            let deadlocks = discipline != Discipline::VirtualOutputQueued
                 && matches!(scheme, Scheme::Pfc | Scheme::Cbfc);
             over_seeds(
                 |seed| {

@@ -208,12 +208,14 @@ fn host(config: &Config, node: NodeId, common: Common) -> HostNodeConfig {
 }
 
 fn sent(config: &Config, flow: &Flow, id: FlowId) -> SentFlow {
+    let by_clock = |rate| config.by_clock(flow.source, PortId(0), rate);
+    let pace = by_clock(flow.pace);
     let control = match flow.reaction {
-        Reaction::None => AnyReactionPoint::None { rate: flow.pace },
+        Reaction::None => AnyReactionPoint::None { rate: pace },
         Reaction::Controlled { initial, round_trip, .. } => {
             config.congestion.control.reaction_point(Source {
-                line: config.topology.port(flow.source, PortId(0)).rate,
-                initial,
+                line: config.line(flow.source, PortId(0)),
+                initial: by_clock(initial),
                 round_trip,
             })
         }
@@ -224,7 +226,7 @@ fn sent(config: &Config, flow: &Flow, id: FlowId) -> SentFlow {
         target: MacAddress::of_flow(id),
         class: flow.class,
         packet: flow.packet,
-        pace: flow.pace,
+        pace,
         size: flow.size,
         start: flow.start,
         stop: flow.stop,

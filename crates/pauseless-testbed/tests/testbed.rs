@@ -124,6 +124,21 @@ fn plain_gfc_does_behind_virtual_output_queues_and_starves_behind_output_queues(
     assert_eq!(starved[0].run.outcome.deadlock, None);
 }
 
+/// Both halves of GFC's Fig. 9 and 10, on frames.
+#[test]
+fn input_queues_and_software_show_both_halves() {
+    for discipline in [Discipline::INPUT_QUEUED, Discipline::Software] {
+        for measured in measured(&["pfc", "cbfc"], discipline, Span::ms(400)) {
+            assert_lossless(&measured);
+            assert!(measured.run.outcome.deadlock.is_some(), "{discipline:?}");
+        }
+        for measured in measured(&["gfc-buffer", "gfc-time"], discipline, Span::ms(500)) {
+            assert_lossless(&measured);
+            assert_half(&measured);
+        }
+    }
+}
+
 /// Every flow has half of 200 Mb/s, within 2 %, and no queue is beyond what the simulator's is.
 fn assert_half(measured: &Measured) {
     let name = &measured.run.scenario.name;

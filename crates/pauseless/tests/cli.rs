@@ -400,6 +400,27 @@ fn the_demo_shows_who_deadlocks_who_starves_and_who_flows() {
     assert!(!place.path("pauseless-demo.html").exists(), "--json writes what it is asked to");
 }
 
+/// What the demo says of other switches.
+#[test]
+fn in_other_switches_gfc_keeps_its_rate_and_only_input_queues_and_software_deadlock() {
+    let place = Place::new();
+    for (discipline, deadlocks) in
+        [("input-queued", true), ("software", true), ("virtual-output-queued", false)]
+    {
+        let document = place.run(&["demo", "--json", "--discipline", discipline]).json();
+        for run in document["runs"].as_array().expect("a list") {
+            let is_stuck = deadlocks && (run["name"] == "pfc" || run["name"] == "cbfc");
+            let name = format!("{discipline}, {}", run["name"]);
+            assert_eq!(run["deadlock"].is_object(), is_stuck, "{name}");
+            assert_eq!(run["lost_packets"], 0, "{name}");
+            for flow in run["flows"].as_array().expect("a list") {
+                let rate = flow["goodput_late_bps"].as_f64().expect("a rate");
+                assert_eq!(rate >= 4.5e9, !is_stuck, "{name}: {rate}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_demo_writes_one_page_that_needs_nothing_else() {
     let place = Place::new();

@@ -268,6 +268,7 @@ impl Drawing<'_> {
                 classes: 1,
                 jitter: JITTER,
                 overhead: Bytes::ZERO,
+                clock_ppb: 0,
             };
             latency.pfc_headroom()
         };

@@ -1,17 +1,22 @@
 //! Gentle flow control: the sender is slowed in proportion to the queue, never stopped by design.
 //!
-//! **Models** conceptual GFC (continuous feedback), buffer-based GFC (a message on every stage
-//! crossing) and time-based GFC (a message every period), all over the [`Limiter`].
+//! **Models** conceptual GFC (continuous feedback), buffer-based GFC (a message when the stage
+//! changes) and time-based GFC (a message every period), all over the [`Limiter`].
 //!
 //! **Source** gfc19 sections 4 and 5; misprints resolved as in the comments below.
 //!
 //! **Deviates** The paper lets the sender go on for ever at the rate of the last stage, which fills
 //! any finite buffer if nothing drains for long enough. Above `hold`, a level inside the
 //! guard band that the theorems' fluid never reaches, the sender is held; see [`crate::derive`].
+//! The paper tells every change of stage, so that a queue on a threshold sends a message with
+//! every packet. With [`BufferConfig::hold_off`] a faster stage waits until no message has
+//! left for so long; a slower one and the end of a hold are told at once.
 //!
 //! **States** of the buffer-based downstream half: the stage 0..=N that the queue is in, and N+1
-//! above `hold`; every change of stage is one message, and a message that could not leave before
-//! the next change is replaced by it.
+//! above `hold`, beside the stage that was told last. A message that could not leave before the next
+//! change is replaced by it. When the hold-off ends the half looks at the queue again by itself
+//! ([`Downstream::handle_timeout`]), so that the last return to stage 0 is told even if no packet
+//! ever comes or goes again.
 //!
 //! **Lost messages** The paper's sender never hears again what a lost message said: it goes on at the rate
 //! of an old stage until the next change. With [`BufferConfig::refresh`] the newest stage is said again
@@ -44,6 +49,12 @@ pub struct BufferConfig {
     /// The time without a message after which the present stage is sent again; `None` for never, as
     /// in the paper, where no message is lost.
     pub refresh: Option<Span>,
+    /// The time without a message after which a faster stage is told; zero for at once, as in the
+    /// paper. A slower stage and the end of a hold are always told at once.
+    pub hold_off: Span,
+    /// The first stage that is told at once although it is faster: its sender has at most a frame for
+    /// the time of the hold-off.
+    pub prompt_stage: u16,
 }
 
 /// Parameters of time-based GFC.
@@ -299,6 +310,8 @@ pub struct BufferDownstream {
     range: (Bytes, Bytes),
     /// When the stage is sent again; [`Time::MAX`] for never.
     refresh_at: Time,
+    /// Until when no faster stage is told; [`Time::ZERO`] once that instant has been handled.
+    quiet_until: Time,
     hold: Hold,
 }
 
@@ -311,6 +324,7 @@ impl BufferDownstream {
             announced: 0,
             range: (Bytes::ZERO, Bytes::ZERO),
             refresh_at: Time::MAX,
+            quiet_until: Time::ZERO,
             hold: Hold::NEVER,
         };
         half.enter(0);
@@ -335,9 +349,21 @@ impl BufferDownstream {
         self.range = (low, high);
     }
 
+    /// Sets the refresh and the hold-off after a message, or at the beginning.
     fn rearm(&mut self, now: Time) {
         let again = |refresh| now.saturating_add(refresh);
         self.refresh_at = self.config.refresh.map_or(Time::MAX, again);
+        let hold_off = self.config.hold_off;
+        let has_faster = (1..=self.config.stages).contains(&self.announced);
+        let is_quiet = has_faster && hold_off > Span::ZERO;
+        self.quiet_until = if is_quiet { again(hold_off) } else { Time::ZERO };
+    }
+
+    /// Whether the stage, which is not the one that was told last, may be told now.
+    fn may_tell(&self, now: Time) -> bool {
+        self.stage > self.announced
+            || self.stage >= self.config.prompt_stage
+            || now >= self.quiet_until
     }
 
     #[inline]
@@ -361,7 +387,7 @@ impl Downstream for BufferDownstream {
 
     #[inline]
     fn has_signal(&self, now: Time) -> bool {
-        self.stage != self.announced || now >= self.refresh_at
+        self.stage != self.announced && self.may_tell(now) || now >= self.refresh_at
     }
 
     fn poll_signal(&mut self, now: Time) -> Option<Signal> {
@@ -375,10 +401,19 @@ impl Downstream for BufferDownstream {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        (self.refresh_at != Time::MAX).then_some(self.refresh_at)
+        let quiet_until = Some(self.quiet_until).filter(|time| *time != Time::ZERO);
+        let due = quiet_until.map_or(self.refresh_at, |time| time.min(self.refresh_at));
+        (due != Time::MAX).then_some(due)
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if now >= self.quiet_until {
+            self.quiet_until = Time::ZERO;
+        }
     }
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
+        // The end of a hold is told at once, so nothing but the queue keeps it.
         self.hold.announced && kept > self.config.hold
     }
 

@@ -67,11 +67,13 @@ impl Limiter {
         self.ready = self.end.saturating_add(self.countdown());
     }
 
-    /// Assigns a rate, rounded down to the unit but never below one unit nor above the line.
+    /// Assigns a rate, rounded down to the unit but never below one unit; the line's rate or more is
+    /// exactly the line's.
     pub fn assign(&mut self, now: Time, rate: Rate) {
         let unit = self.unit.as_bps();
         let rounded = (rate.as_bps() / unit * unit).max(unit).min(self.line.as_bps());
-        let rate = Rate::bps(rounded);
+        // The full rate needs no countdown, whether it is a whole number of units or not.
+        let rate = if rate >= self.line { self.line } else { Rate::bps(rounded) };
         let old = core::mem::replace(&mut self.assigned, rate);
         if now < self.end {
             // The countdown has not started yet: it will start with the new rate.
@@ -146,5 +148,9 @@ mod tests {
         assert_eq!(limiter.rate(), RATE_UNIT);
         limiter.assign(Time::ZERO, Rate::gbps(40));
         assert_eq!(limiter.rate(), LINE);
+        let odd = LINE.deviating(77);
+        let mut limiter = Limiter::new(odd, RATE_UNIT);
+        limiter.assign(Time::ZERO, odd);
+        assert_eq!(limiter.rate(), odd);
     }
 }

@@ -133,6 +133,11 @@ pub trait Downstream {
     fn poll_signal(&mut self, now: Time) -> Option<Signal>;
     /// When to ask again if nothing is enqueued or dequeued.
     fn poll_timeout(&self) -> Option<Time>;
+    /// Handles the instant that [`Downstream::poll_timeout`] named; whether there is a message then is
+    /// asked afterwards.
+    fn handle_timeout(&mut self, now: Time) {
+        let _ = now;
+    }
     /// Whether the upstream half, blocked now with a head frame of `head` bytes, stays blocked
     /// for ever if `kept` bytes of this buffer never leave and everything else does.
     ///
@@ -395,6 +400,10 @@ impl Downstream for AnyDownstream {
 
     fn poll_timeout(&self) -> Option<Time> {
         each_downstream!(self, half => half.poll_timeout(), none => None)
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        each_downstream!(self, half => half.handle_timeout(now), none => ());
     }
 
     fn keeps_blocked(&self, kept: Bytes, head: Bytes) -> bool {

@@ -150,6 +150,10 @@ impl Downstream for Down {
         self.half.poll_timeout()
     }
 
+    fn handle_timeout(&mut self, now: Time) {
+        self.half.handle_timeout(now);
+    }
+
     fn keeps_blocked(&self, kept: Bytes, head: Bytes) -> bool {
         self.half.keeps_blocked(kept, head)
     }

@@ -182,6 +182,7 @@ impl LinkPair {
             Next::Report => {
                 let was_waiting = self.reverse_start.take().is_some();
                 if !was_waiting {
+                    self.down.handle_timeout(self.now);
                     return;
                 }
                 if let Some(signal) = self.down.poll_signal(self.now) {
@@ -222,7 +223,16 @@ impl LinkPair {
 
 /// A link's numbers as a test strategy or a grid gives them.
 pub fn latency(line: Rate, mtu: Bytes, wire: Span, processing: Span) -> Latency {
-    Latency { mtu, line, wire, processing, classes: 1, jitter: Span::ZERO, overhead: Bytes::ZERO }
+    Latency {
+        mtu,
+        line,
+        wire,
+        processing,
+        classes: 1,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
+        clock_ppb: 0,
+    }
 }
 
 /// Every scheme with derived parameters, for a buffer that has `spare` bytes beyond the minimum.

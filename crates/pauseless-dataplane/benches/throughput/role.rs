@@ -132,6 +132,8 @@ fn control_named(name: &str) -> FlowControl {
             hold: Bytes::kb(7_500),
             unit: Rate::gbps(1),
             refresh: None,
+            hold_off: Span::ZERO,
+            prompt_stage: 0,
         }),
         "cbfc" => FlowControl::Cbfc(cbfc::Config {
             capacity: BUFFER,

@@ -2,7 +2,6 @@
 
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn};
 use pauseless_core::derive::{Derivation, Latency};
-use pauseless_core::flow_control::limiter::TICK;
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
@@ -18,7 +17,7 @@ use pauseless_sim::Config;
 use pauseless_sim::config::{Congestion, Ingress, IngressTable, Reaction, Watchdog};
 use pauseless_sim::rng::hash_name;
 
-use super::networks::{MTU, Wanted, flow, network};
+use super::networks::{MTU, Wanted, flow, network, pace};
 
 const LINE: Rate = Rate::gbps(10);
 const BUFFER: Bytes = Bytes::kb(100);
@@ -74,6 +73,8 @@ enum Extra {
     Weights,
     /// Egresses that rest for a tick after every frame.
     Tick,
+    /// Line clocks that deviate, a different one at each port.
+    Clocks,
 }
 
 const fn ring(scheme: Scheme, discipline: Discipline, controls_min: usize) -> Case {
@@ -104,7 +105,7 @@ const fn with(extra: Extra, discipline: Discipline) -> Case {
 
 const WIDE: Scheme = Scheme::Cbfc(cbfc::Counters::Wide);
 
-pub const CASES: [Case; 27] = [
+pub const CASES: [Case; 29] = [
     ring(Scheme::Pfc, OutputQueued, 30),
     ring(Scheme::Pfc, VirtualOutputQueued, 30),
     ring(Scheme::Pfc, Discipline::INPUT_QUEUED, 30),
@@ -132,6 +133,8 @@ pub const CASES: [Case; 27] = [
     with(Extra::Watchdog, OutputQueued),
     with(Extra::Weights, OutputQueued),
     with(Extra::Weights, VirtualOutputQueued),
+    with(Extra::Clocks, OutputQueued),
+    Case { scheme: Scheme::GfcBuffer, ..with(Extra::Clocks, VirtualOutputQueued) },
 ];
 
 impl Case {
@@ -153,7 +156,8 @@ impl Case {
             Extra::None => {}
             Extra::Watchdog => config.mitigation.watchdog = Watchdog::On(WATCHDOG),
             Extra::Weights => config.scheduler = WEIGHTS,
-            Extra::Tick => pace_all(&mut config),
+            Extra::Tick => pace(&mut config),
+            Extra::Clocks => config.hardware.clocks.deviation_max_ppb = 100_000,
         }
         config
     }
@@ -168,7 +172,7 @@ impl Case {
         let name = match self.extra {
             // The first one whose watchdog has something to do.
             Extra::Watchdog => "S2",
-            Extra::None | Extra::Weights | Extra::Tick => "S1",
+            Extra::None | Extra::Weights | Extra::Tick | Extra::Clocks => "S1",
         };
         config.topology.node_named(name).expect("a switch")
     }
@@ -204,6 +208,7 @@ impl Case {
             classes: 2,
             jitter: JITTER,
             overhead: Bytes::ZERO,
+            clock_ppb: 0,
         };
         let derivation = Derivation::new(latency, BUFFER);
         match self.scheme {
@@ -224,16 +229,6 @@ fn topology() -> Topology {
     let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
     let shape = Ring { switches: 3, hosts_per_switch: 1 };
     shape.build(LinkSpecs::same(spec)).expect("a ring")
-}
-
-fn pace_all(config: &mut Config) {
-    for node in (0..config.topology.nodes().len() as u32).map(NodeId) {
-        for port in (0..config.topology.ports(node).len() as u16).map(PortId) {
-            for class in [Class(0), Class(1)] {
-                config.ingress.pace(node, port, class, TICK);
-            }
-        }
-    }
 }
 
 /// Replaced by the case.

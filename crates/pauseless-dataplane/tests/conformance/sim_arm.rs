@@ -53,7 +53,7 @@ impl Tap for Recorder<'_> {
         match spot.direction {
             Direction::In => record.arrivals.push(Passing { time, port, what }),
             Direction::Out => {
-                let line = self.config.topology.port(spot.node, port).rate;
+                let line = self.config.line(spot.node, port);
                 let time = time + line.tx_span(size);
                 record.departures.push(Passing { time, port, what });
             }

@@ -55,6 +55,8 @@ pub struct Reproduced {
     pub experiment: Experiment,
     /// At which scale it was carried out.
     pub scale: Scale,
+    /// What every scenario got beside what the files say, such as `timing.clock_ppm=100`.
+    pub settings: Vec<String>,
     /// All that was measured.
     pub measured: Measured,
     /// The claims and what came of them.
@@ -69,6 +71,13 @@ impl Reproduced {
     /// Whether a claim that is marked as met is not.
     pub fn is_broken(&self) -> bool {
         self.claims.iter().any(|it| it.verdict == Verdict::Broken)
+    }
+
+    /// What differs from the paper's experiment or from its files: the size, and what was set.
+    fn note(&self) -> String {
+        let note = self.experiment.resize(self.scale).note.as_str();
+        let notes = [note].into_iter().chain(self.settings.iter().map(String::as_str));
+        Vec::from_iter(notes.filter(|note| !note.is_empty())).join("; ")
     }
 
     /// How many claims have this verdict.
@@ -108,7 +117,17 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
         |it: &file::Claim| it.judge(&measured.values, &experiment.disciplines, session.scale);
     let claims = claims.map(judge).collect();
     let (runs, documents) = scope.into_kept();
-    Ok(Reproduced { entry, experiment, scale: session.scale, measured, claims, runs, documents })
+    let settings = session.settings.iter().map(|(key, value)| format!("{key}={value}"));
+    Ok(Reproduced {
+        entry,
+        experiment,
+        scale: session.scale,
+        settings: settings.collect(),
+        measured,
+        claims,
+        runs,
+        documents,
+    })
 }
 
 /// Collects the numbers of all runs, those of a case in the order of its seeds, and returns how

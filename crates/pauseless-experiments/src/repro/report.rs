@@ -10,7 +10,7 @@ use pauseless_report::html::{self, Heading, escape};
 /// The page as HTML.
 pub fn page(done: &Reproduced) -> String {
     let it = &done.experiment;
-    let note = &it.resize(done.scale).note;
+    let note = done.note();
     let mut lead = format!("{}. Reproduced {}", it.cites, done.scale.name());
     if !note.is_empty() {
         let _ = write!(lead, ": {note}");

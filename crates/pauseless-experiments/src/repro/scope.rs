@@ -15,8 +15,10 @@ use pauseless_run::Run;
 use pauseless_run::results::Facts;
 use pauseless_run::sample::{self, Asked, Sample, curve};
 use pauseless_scenario::patch;
+use pauseless_scenario::vary::Changed;
 use pauseless_scenario::{Overrides, Problems, Scenario};
 use pauseless_text::declare::Written;
+use pauseless_text::source::Source;
 
 /// A reason why an experiment was not carried out.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +43,8 @@ pub struct Session<'a> {
     pub scale: Scale,
     /// The store of finished runs, if they are kept.
     pub store: Option<Samples>,
+    /// The keys and values that every scenario gets, whatever its files say.
+    pub settings: &'a [(String, String)],
     /// Whether to keep the JSON document of each run.
     pub keeps_documents: bool,
     /// Whether to keep whole runs of small networks for the page.
@@ -141,7 +145,17 @@ impl<'a> Scope<'a> {
 
     /// The scenario file, resized.
     pub fn text(&self) -> Result<String, Failure> {
-        self.patch(self.text, &self.experiment.resize(self.scale()).set)
+        let text = self.patch(self.text, &self.experiment.resize(self.scale()).set)?;
+        self.with_settings(self.name, text)
+    }
+
+    /// A scenario file with the settings of the session.
+    fn with_settings(&self, name: &str, text: String) -> Result<String, Failure> {
+        let mut changed = Changed::new(Source { file: name.to_string(), text });
+        for (key, value) in self.session.settings {
+            changed.set(key, value)?;
+        }
+        Ok(changed.source.text)
     }
 
     /// A scenario file with some values replaced by their paths.
@@ -164,7 +178,8 @@ impl<'a> Scope<'a> {
     /// before are not made again.
     pub fn sample(&self, tasks: Vec<Task>) -> Result<Vec<Sample>, Failure> {
         let first = self.total.fetch_add(tasks.len(), Ordering::Relaxed);
-        let samples = tasks.into_par_iter().enumerate().map(|(index, task)| {
+        let samples = tasks.into_par_iter().enumerate().map(|(index, mut task)| {
+            task.text = self.with_settings(&task.name, task.text)?;
             let sample = self.one(first + index, &task)?;
             self.done.fetch_add(1, Ordering::Relaxed);
             self.look()?;

@@ -13,7 +13,7 @@ pub fn report(done: &Reproduced, paint: Paint) -> String {
     let it = &done.experiment;
     let name = paint.paint(Mood::Strong, &done.entry.name());
     let mut text = format!("{name}  {}\n{}", it.title, it.cites);
-    let note = &it.resize(done.scale).note;
+    let note = done.note();
     match (done.scale, note.is_empty()) {
         (_, true) => text.push('\n'),
         (scale, false) => {

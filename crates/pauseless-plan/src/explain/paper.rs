@@ -95,6 +95,7 @@ pub fn latency(gbps: u64, mtu: u64) -> Latency {
         classes: 1,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     }
 }
 

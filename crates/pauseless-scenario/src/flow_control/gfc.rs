@@ -24,6 +24,9 @@ section! {
         /// The stage is said again after this time without a message, so that a lost message does no
         /// lasting harm. A loss lets up to C times `refresh` more bytes in.
         refresh: Span, within Span::ns(1)..=Span::s(1), derived "never";
+        /// A slower stage is told at once, a faster one when no message has left for this time;
+        /// `"0 s"`: every change at once, as in the paper.
+        hold_off: Span, within Span::ZERO..=Span::s(1), derived "the least of 2 tau, 18.5 KB / C and B_1 / C - tau";
         /// The smallest step of the rate limiter.
         rate_unit: Rate, default limiter::RATE_UNIT;
         /// Frames of guard band between B_m and the buffer, of which 5 are the least.
@@ -98,6 +101,7 @@ impl Scheme for GfcBuffer {
             bm: Key::of(config.bm),
             b1: Key::of(config.b1),
             refresh: config.refresh.map_or(Key::default(), Key::of),
+            hold_off: Key::of(config.hold_off),
             rate_unit: Filled::new(group.derivation.unit),
             guard: Filled::new(group.derivation.guard_frames),
             ..GfcBuffer::default()
@@ -108,6 +112,9 @@ impl Scheme for GfcBuffer {
         let bm = draft.check_gfc(self.bm.copied(), "b1", self.b1.copied())?;
         let mut config = draft.derivation.gfc_buffer(Some(bm), self.b1.copied());
         config.refresh = self.refresh.copied();
+        if let Some(span) = self.hold_off.copied() {
+            config = draft.derivation.with_hold_off(config, span);
+        }
         if let Some(refresh) = config.refresh {
             draft.check_period("refresh", refresh);
         }

@@ -7,6 +7,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::topology::Topology;
+use pauseless_sim::clock::{Clocks, Oscillator};
 use pauseless_sim::config::Ties;
 
 use super::super::FRAMES;
@@ -41,6 +42,17 @@ words! {
     }
 }
 
+/// Which ports have one clock, as files write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockPer(pub Oscillator);
+
+words! {
+    ClockPer {
+        "port" => ClockPer(Oscillator::PerPort),
+        "switch" => ClockPer(Oscillator::PerNode),
+    }
+}
+
 section! {
     /// What is not exactly as the links and the flows say.
     pub struct Timing {
@@ -49,6 +61,12 @@ section! {
         start_jitter: Span, within TIMES, default Span::us(5);
         /// Each frame arrives up to this much later than the delay says, in order.
         wire_jitter: Span, within DELAYS, default Span::ZERO;
+        /// The clock of every port is up to this many millionths faster or slower than its rate
+        /// says, for the whole run; by the seed and its name. 802.3 allows 100; see
+        /// [clocks.md](clocks.md).
+        clock_ppm: f64, within 0.0..=100.0, default 0.0, written if_changed;
+        /// Whether each port has a clock of its own, or all ports of a switch have one.
+        clock_per: ClockPer, default ClockPer(Oscillator::PerPort), written if_changed;
         /// The share of frames with data or answers that every wire loses in each direction; by the
         /// seed. They are counted apart, are no finding unless `--deny loss` asks for it, and
         /// control frames are never among them.
@@ -136,6 +154,16 @@ section! {
         after: List<String>, within "a list of strings", derived "none";
         /// How long after the last of them it starts.
         delay: Span, within TIMES, derived "`\"0 us\"`";
+    }
+}
+
+impl Timing {
+    /// How far line clocks may be from their rates.
+    pub(crate) fn clocks(&self) -> Clocks {
+        Clocks {
+            deviation_max_ppb: (self.clock_ppm.value * 1e3).round() as u32,
+            oscillator: self.clock_per.value.0,
+        }
     }
 }
 

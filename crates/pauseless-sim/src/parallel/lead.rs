@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use pauseless_core::deadlock::is_deadlocked;
-use pauseless_core::id::NodeId;
+use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use super::partition::Partition;
@@ -319,7 +319,8 @@ fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     }
     // One packet may have arrived almost completely.
     let left = flow.size.saturating_sub(state.delivered + flow.packet);
-    let each = config.topology.ports(flow.target)[0].rate.tx_span(flow.packet);
+    let last = config.topology.port(flow.target, PortId(0));
+    let each = config.line(last.peer, last.peer_port).tx_span(flow.packet);
     let span = each * (left.get() / flow.packet.get().max(1));
     let span = span.saturating_sub(config.wire_jitter);
     start.saturating_add(span).min(flow.stop)

@@ -3,7 +3,7 @@
 use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received, Source};
 use pauseless_core::host::{Listener, Outgoing, Sender, Taken};
-use pauseless_core::id::{FlowId, GroupId, NodeId};
+use pauseless_core::id::{FlowId, GroupId, NodeId, PortId};
 use pauseless_core::switch::{Arrival, Transmit};
 use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -93,22 +93,25 @@ impl Simulator<'_> {
             return;
         }
         self.flows[index].start = Some(self.now);
+        let by_clock = |rate| config.by_clock(flow.source, PortId(0), rate);
+        let pace = by_clock(flow.pace);
         let mut sender = Sender {
             flow: FlowId(index as u32),
             class: flow.class,
             packet: flow.packet,
-            pace: flow.pace,
+            pace,
             size: flow.size,
             start: self.now,
             stop: flow.stop,
             duty: flow.duty,
-            control: AnyReactionPoint::None { rate: flow.pace },
+            control: AnyReactionPoint::None { rate: pace },
             // A flow without feedback has neither windows nor recovery.
             transport: Transport { pacing: config.transport.pacing, ..Transport::default() },
             window: Bytes::MAX,
         };
         if let Reaction::Controlled { initial, window, round_trip, .. } = flow.reaction {
-            let line = config.topology.ports(flow.source)[0].rate;
+            let line = config.line(flow.source, PortId(0));
+            let initial = by_clock(initial);
             sender.control =
                 config.congestion.control.reaction_point(Source { line, initial, round_trip });
             sender.transport = config.transport;

@@ -106,6 +106,8 @@ impl Net {
                 hold: Bytes::mb(100),
                 unit: Rate::bps(1),
                 refresh: None,
+                hold_off: Span::ZERO,
+                prompt_stage: 0,
             }),
             model::Control::GfcTime => FlowControl::GfcTime(gfc::TimeConfig {
                 mapping: gfc::Mapping {

@@ -265,6 +265,7 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
         classes: 2,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     let derivation = Derivation::new(latency, Bytes::kb(312));
     let gfc = derivation.gfc_buffer(Some(Bytes::kb(300)), Some(Bytes::kb(281)));

@@ -145,6 +145,7 @@ impl Diverse {
             classes: self.class_count as u8,
             jitter: Span::ZERO,
             overhead: Bytes::ZERO,
+            clock_ppb: 0,
         };
         let mut derivation = Derivation::new(latency, Bytes::ZERO);
         let least = match scheme {

@@ -34,6 +34,7 @@ pub fn derived_headroom(config: &Config, node: NodeId, port: PortId) -> Bytes {
         classes: config.ingress.class_count() as u8,
         jitter: Span::ZERO,
         overhead: config.wire_overhead,
+        clock_ppb: 0,
     };
     latency.pfc_headroom()
 }

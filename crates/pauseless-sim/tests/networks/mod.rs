@@ -9,6 +9,7 @@ pub mod mixed;
 pub mod random;
 
 use pauseless_core::derive::{Derivation, Latency};
+use pauseless_core::flow_control::limiter::TICK;
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::switch::Discipline;
@@ -83,7 +84,21 @@ pub fn gfc_ring(scheme: Scheme, discipline: Discipline, seed: u64) -> Config {
     config.processing = Span::us(85);
     config.discipline = discipline;
     config.duration = Span::ms(100);
+    if discipline.blocks_heads() && matches!(scheme, Scheme::GfcBuffer | Scheme::GfcTime) {
+        pace(&mut config);
+    }
     config
+}
+
+/// Lets every egress rest for a tick of a rate limiter after each frame.
+pub fn pace(config: &mut Config) {
+    for node in (0..config.topology.nodes().len() as u32).map(NodeId) {
+        for port in (0..config.topology.ports(node).len() as u16).map(PortId) {
+            for class in (0..config.ingress.class_count() as u8).map(Class) {
+                config.ingress.pace(node, port, class, TICK);
+            }
+        }
+    }
 }
 
 /// The derivation of the ring's links.
@@ -96,6 +111,7 @@ pub fn ring_derivation() -> Derivation {
         classes: 1,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     Derivation::new(latency, Bytes::mb(1) + MTU * 8)
 }

@@ -13,9 +13,10 @@ use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
+use pauseless_sim::clock::Clocks;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver, Replay, Stop,
-    WireLoss, canonical_order,
+    Congestion, Flow, Hardware, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver,
+    Replay, Stop, WireLoss, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 
@@ -37,13 +38,36 @@ pub fn random_network(seed: u64, wildness: Wildness) -> Config {
 
 /// The same with so many classes, if that is said.
 pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usize>) -> Config {
+    drawn_network(seed, wildness, class_count, Clocks::default())
+}
+
+/// The same with clocks that deviate, which the thresholds allow for.
+pub fn random_network_by_clocks(seed: u64, wildness: Wildness, clocks: Clocks) -> Config {
+    drawn_network(seed, wildness, None, clocks)
+}
+
+fn drawn_network(
+    seed: u64,
+    wildness: Wildness,
+    class_count: Option<usize>,
+    clocks: Clocks,
+) -> Config {
     let mut random = Stream::new(seed, Purpose::Workload, wildness.scheme);
     let topology = random_topology(&mut random);
     let drawn = 1 + random.below(3) as usize;
     let class_count = class_count.unwrap_or(drawn);
     let processing = Span::ns(random.below(4_000));
-    let scheme = wildness.scheme;
-    let ingress = random_ingress(&mut random, &topology, scheme, class_count, processing);
+    let latency = Latency {
+        mtu: MTU,
+        line: topology.links()[0].rate,
+        wire: topology.links()[0].delay,
+        processing,
+        classes: class_count as u8,
+        jitter: Span::ZERO,
+        overhead: Bytes::new(20),
+        clock_ppb: clocks.deviation_max_ppb,
+    };
+    let ingress = random_ingress(&mut random, &topology, wildness.scheme, latency);
     let (flows, table) = random_flows(&mut random, &topology, class_count);
     let receivers =
         if wildness.slow_receivers { random_receivers(&mut random, &topology) } else { Vec::new() };
@@ -63,7 +87,7 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
         processing_jitter: Span::ZERO,
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::new(random.below(2) * 20),
-        hardware: pauseless_sim::config::Hardware::default(),
+        hardware: Hardware { clocks, ..Hardware::default() },
         flows,
         congestion: Congestion::NONE,
         transport: Transport::default(),
@@ -111,19 +135,8 @@ fn random_ingress(
     random: &mut Stream,
     topology: &Topology,
     scheme: u64,
-    class_count: usize,
-    processing: Span,
+    latency: Latency,
 ) -> IngressTable {
-    let link = &topology.links()[0];
-    let latency = Latency {
-        mtu: MTU,
-        line: link.rate,
-        wire: link.delay,
-        processing,
-        classes: class_count as u8,
-        jitter: Span::ZERO,
-        overhead: Bytes::new(20),
-    };
     let mut derivation = Derivation::new(latency, Bytes::ZERO);
     derivation.guard_frames = GUARD_FRAMES_MIN + random.below(4);
     // The lowest rates last for seconds; a coarser unit brings them into this test's reach.
@@ -150,7 +163,7 @@ fn random_ingress(
     };
     assert_eq!(derivation.check(&control), Ok(()));
     let buffer = derivation.buffer;
-    IngressTable::uniform(topology, class_count, Ingress { control, buffer })
+    IngressTable::uniform(topology, latency.classes.into(), Ingress { control, buffer })
 }
 
 fn random_flows(

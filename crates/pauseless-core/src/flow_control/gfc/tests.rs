@@ -13,7 +13,14 @@ fn buffer() -> BufferConfig {
         hold: Bytes::kb(309),
         unit: RATE_UNIT,
         refresh: None,
+        hold_off: Span::ZERO,
+        prompt_stage: 0,
     }
+}
+
+/// The same with the hold-off of 10 Gb/s and tau = 7.4 us: stage 4 has 1.16 KB in it, less than a frame.
+fn held_off() -> BufferConfig {
+    BufferConfig { hold_off: Span::ns(14_800), prompt_stage: 4, ..buffer() }
 }
 
 fn mapping() -> Mapping {
@@ -73,6 +80,60 @@ fn one_message_per_crossing_and_the_newest_wins() {
     assert_eq!(down.poll_signal(now), Some(Signal::Stage(3)), "stage 2 was overtaken");
     down.on_dequeue(now, size, Bytes::kb(100));
     assert_eq!(down.poll_signal(now), Some(Signal::Stage(0)));
+}
+
+/// The queue reaches `held` by one frame more or less, and what is due is told.
+fn tell(down: &mut BufferDownstream, ns: u64, held: u64) -> Option<Signal> {
+    let (now, size) = (Time::ZERO + Span::ns(ns), Bytes::new(1_500));
+    down.on_dequeue(now, size, Bytes::new(held));
+    down.poll_signal(now)
+}
+
+#[test]
+fn a_faster_stage_waits_for_the_hold_off_and_a_slower_one_does_not() {
+    let mut down = BufferDownstream::new(&held_off());
+    assert_eq!(tell(&mut down, 0, 281_000), Some(Signal::Stage(1)));
+    assert_eq!(tell(&mut down, 100, 280_000), None);
+    assert_eq!(tell(&mut down, 200, 291_000), Some(Signal::Stage(2)));
+    assert_eq!(tell(&mut down, 14_900, 280_000), None, "14.7 us after the last message");
+    assert_eq!(tell(&mut down, 15_000, 280_000), Some(Signal::Stage(0)));
+    assert_eq!(tell(&mut down, 15_100, 281_000), Some(Signal::Stage(1)));
+    assert_eq!(tell(&mut down, 40_000, 281_500), None, "the same stage");
+    assert_eq!(tell(&mut down, 40_100, 280_000), Some(Signal::Stage(0)), "the hold-off is over");
+}
+
+/// Nothing comes or goes any more, and yet the sender hears of stage 0.
+#[test]
+fn the_last_return_is_told_by_the_timeout() {
+    let mut down = BufferDownstream::new(&held_off());
+    assert_eq!(down.poll_timeout(), None);
+    assert_eq!(tell(&mut down, 0, 281_000), Some(Signal::Stage(1)));
+    assert_eq!(tell(&mut down, 100, 0), None);
+    let due = Time::ZERO + Span::ns(14_800);
+    assert_eq!(down.poll_timeout(), Some(due));
+    down.handle_timeout(due);
+    assert_eq!(down.poll_signal(due), Some(Signal::Stage(0)));
+    assert_eq!(down.poll_timeout(), None, "there is no faster stage");
+    // A timeout at which nothing is to be told is over, too.
+    assert_eq!(tell(&mut down, 20_000, 281_000), Some(Signal::Stage(1)));
+    let due = Time::ZERO + Span::ns(34_800);
+    assert_eq!(down.poll_timeout(), Some(due));
+    down.handle_timeout(due);
+    assert_eq!((down.poll_signal(due), down.poll_timeout()), (None, None));
+}
+
+/// Where a sender has less than a frame in the hold-off, and where it is held, nothing waits.
+#[test]
+fn slow_stages_and_the_end_of_a_hold_are_told_at_once() {
+    let mut down = BufferDownstream::new(&held_off());
+    assert_eq!(tell(&mut down, 0, 300_000), Some(Signal::Stage(16)));
+    assert_eq!(tell(&mut down, 1, 298_500), Some(Signal::Stage(4)));
+    assert_eq!(tell(&mut down, 2, 297_000), None, "stage 3 has more than a frame");
+    assert_eq!(tell(&mut down, 3, 310_000), Some(Signal::Stage(17)));
+    assert!(down.keeps_blocked(Bytes::new(309_001), Bytes::new(1_500)));
+    assert!(!down.keeps_blocked(Bytes::new(309_000), Bytes::new(1_500)));
+    assert_eq!(tell(&mut down, 4, 270_000), Some(Signal::Stage(0)));
+    assert_eq!(down.resumes(), 1);
 }
 
 #[test]

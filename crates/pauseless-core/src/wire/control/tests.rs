@@ -17,6 +17,7 @@ fn derivation() -> Derivation {
         classes: 1,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
+        clock_ppb: 0,
     };
     Derivation::new(latency, Bytes::kb(300))
 }

@@ -38,7 +38,11 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     } else {
         let table = demo::table(&runs, terminal.paint());
         let lead = LEAD.join("\n");
-        output::print(&format!("{lead}\n\n{table}\n{LEGEND}\n"))?;
+        let others = match args.discipline {
+            Some(_) => String::new(),
+            None => format!("\n{OTHERS}\n"),
+        };
+        output::print(&format!("{lead}\n\n{table}\n{LEGEND}\n{others}"))?;
     }
     if let Some(path) = page {
         output::write_file(path, &html::page(&demo::heading(), &runs))?;
@@ -61,6 +65,9 @@ const PAGE: &str = "pauseless-demo.html";
 const LEGEND: &str = "F1, F2, F3: goodput over the last quarter before the sources stop.\n\
     Feedback: the largest share of a link that control frames took.";
 
-const NEXT_DEMO: &str = "Next: pauseless demo --discipline virtual-output-queued";
+const OTHERS: &str = "Other switches: with --discipline input-queued PFC and credits deadlock and GFC keeps its \
+    full rate; with virtual-output-queued all flow (docs/disciplines.md).";
+
+const NEXT_DEMO: &str = "Next: pauseless demo --discipline input-queued";
 
 const NEXT_RUN: &str = "Next: pauseless run scenarios/gfc-ring.toml --out results";

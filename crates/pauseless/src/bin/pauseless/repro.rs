@@ -138,6 +138,7 @@ fn carry_out(
         &Session {
             scale: args.scale(),
             store,
+            settings: &args.set.settings,
             keeps_documents: args.json,
             keeps_runs: true,
             watch: &|done, total, _| {

@@ -30,16 +30,24 @@ pub fn feedback_bins(run: &Run, add: Add<'_>) {
     add("bin_busy_mean".to_string(), mean(&shares[busy..]));
     add("bin_busy_share".to_string(), 100.0 * (count - busy) as f64 / count as f64);
     add("bin_max".to_string(), shares[count - 1]);
-    // The nearest rank.
-    let rank = |numerator: usize, of: usize| shares[(numerator * count).div_ceil(of).max(1) - 1];
+    let rank = |numerator: usize, of: usize| nearest_rank(&shares, numerator, of);
     add("bin_p99".to_string(), rank(99, 100));
+    if busy < count {
+        add("bin_busy_p99".to_string(), nearest_rank(&shares[busy..], 99, 100));
+    }
     for point in 0..=POINTS {
         // Fine where it matters: the upper tenth.
         add(format!("bin_q{point:03}"), rank(900 + point, 1_000));
     }
 }
 
-/// `compute`: the distribution in the first network, for buffer-based GFC and time-based GFC beside it.
+/// The smallest of the sorted `values` that `numerator` of `of` parts of them do not exceed.
+fn nearest_rank(values: &[f64], numerator: usize, of: usize) -> f64 {
+    values[(numerator * values.len()).div_ceil(of).max(1) - 1]
+}
+
+/// `compute`: the distribution in the first network, for buffer-based GFC in both rules of its messages
+/// and time-based GFC beside it.
 pub fn feedback(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let panels = Discipline::COMMON.map(|discipline| {
         let curve = |scheme: &str| {
@@ -50,7 +58,7 @@ pub fn feedback(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
             });
             Series::new(scheme, Drawn::Line, points.collect())
         };
-        let curves = ["GFC buffer", "GFC time"].map(curve).into_iter();
+        let curves = ["GFC buffer", "GFC every change", "GFC time"].map(curve).into_iter();
         let curves = curves.filter(|curve| !curve.points.is_empty()).collect();
         let x = Axis::linear("share of the link in 500 us (%)");
         let y = Axis::linear("share of ports and bins");
@@ -101,6 +109,7 @@ mod tests {
         // 64 B in 50 us are 10.24 Mb/s.
         assert!((found["bin_mean"] - 0.1024).abs() < 0.006, "{found:?}");
         assert_eq!(found["bin_busy_share"], 100.0);
+        assert_eq!(found["bin_busy_p99"], found["bin_p99"]);
         assert!(found["bin_max"] < 0.12, "{found:?}");
     }
 }

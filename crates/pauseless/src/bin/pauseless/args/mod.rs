@@ -132,8 +132,8 @@ pub struct RunArgs {
     /// Simulate this long instead, such as "20 ms"
     #[arg(long, value_name = "T", value_parser = parse_span)]
     pub duration: Option<Span>,
-    /// Let packets wait in this way instead: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
+    #[arg(help = discipline_help("Let packets wait in this way instead"))]
     pub discipline: Option<Discipline>,
     #[arg(long, value_name = "CC", value_parser = parse_congestion, help = congestion_help())]
     pub congestion_control: Option<Scheme>,
@@ -191,7 +191,7 @@ pub struct Set {
     /// Set a key of the scenario, written or not: switch.buffer=2MB, flow.F1.rate=1Gbps; may be given
     /// several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
-    settings: Vec<(String, String)>,
+    pub settings: Vec<(String, String)>,
 }
 
 impl Set {
@@ -217,8 +217,8 @@ pub struct DemoArgs {
     /// Use this seed for random numbers
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Let packets wait in this way: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
+    #[arg(help = discipline_help("Let packets wait in this way"))]
     pub discipline: Option<Discipline>,
     /// Write the page to this file; by default pauseless-demo.html, or none with --json
     #[arg(long, value_name = "FILE")]
@@ -281,6 +281,10 @@ impl From<Deny> for Finding {
             Deny::Starvation => Finding::Starvation,
         }
     }
+}
+
+fn discipline_help(what: &str) -> String {
+    format!("{what}: {}", Discipline::ALL.map(Discipline::name).join(", "))
 }
 
 fn parse_discipline(text: &str) -> Result<Discipline, String> {

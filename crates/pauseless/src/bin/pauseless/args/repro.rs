@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use pauseless_experiments::repro::Scale;
 
+use super::Set;
+
 /// The arguments of `repro`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -30,8 +32,10 @@ pub struct ReproArgs {
     #[arg(long, value_name = "DIR", default_value = "pauseless-repro")]
     pub out: PathBuf,
     /// Write the page of these results, as papers/README.md is, with its figures beside it
-    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "settings"])]
     pub page: Option<PathBuf>,
+    #[command(flatten)]
+    pub set: Set,
     /// Read scenarios and claims from this folder instead of those that are built in
     #[arg(long, value_name = "DIR")]
     pub papers: Option<PathBuf>,
@@ -57,6 +61,7 @@ const EXAMPLES: &str = "Examples:
   pauseless repro --list
   pauseless repro hotnets-fig4
   pauseless repro gfc-fig12 --json --out results
+  pauseless repro gfc-fig9 --set timing.clock_ppm=100
 
 Exit status: 0 every claim that is marked as met is met, 1 one is not, 2 bad usage or input,
 130 interrupted.";

@@ -10,7 +10,7 @@ use pauseless_testbed::ring::parse_name;
 use pauseless_testbed::wires::Backend;
 use pauseless_text::quantity::parse_span;
 
-use super::{Deny, parse_discipline};
+use super::{Deny, discipline_help, parse_discipline};
 
 /// The arguments of `testbed`.
 #[derive(Debug, Args)]
@@ -26,8 +26,8 @@ pub struct TestbedArgs {
     /// What frames travel over: packet (AF_PACKET on veth), xdp (AF_XDP on veth), memory
     #[arg(long, value_name = "B", default_value = "packet")]
     pub backend: Backend,
-    /// Let frames wait in this way: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
+    #[arg(help = discipline_help("Let frames wait in this way"))]
     pub discipline: Option<Discipline>,
     /// Use this seed for random numbers
     #[arg(long, value_name = "N")]
