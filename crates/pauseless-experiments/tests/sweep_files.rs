@@ -9,7 +9,7 @@ use pauseless_experiments::sweep::plan::Plan;
 
 /// File, size, and how many runs it has; of those with a filter how many networks are left.
 const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 8] = [
-    ("papers/gfc/fragile-ring.sweep.toml", Some("fragile"), 1600, None),
+    ("papers/gfc/fragile-ring.sweep.toml", Some("fragile"), 2000, None),
     ("papers/gfc/fragile-tree.sweep.toml", Some("switches"), 480, None),
     ("scenarios/xoff.sweep.toml", None, 72, None),
     ("scenarios/xoff.sweep.toml", Some("tiny"), 8, None),

@@ -529,9 +529,9 @@ kind = "bar"
         expect![[r#"
             2: cites: ["an integer stands here", "a string"]
             3: seconds.full: ["missing", "add full = 20"]
-            4: disciplines[0]: ["unknown value \"output-queud\"", "one of \"output-queued\", \"virtual-output-queued\", \"input-queued\"", "did you mean output-queued?"]
+            4: disciplines[0]: ["unknown value \"output-queud\"", "one of \"output-queued\", \"virtual-output-queued\", \"input-queued\", \"input-queued-fifo-first\", \"input-queued-slotted\", \"software\"", "did you mean output-queued?"]
             5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-exposure\", \"gfc-overlap\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
-            6: quik: ["unknown key", "one of campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
+            6: quik: ["unknown key", "one of adapt, campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
             7: case[0].name: ["missing", "add name = \"PFC\""]
             8: case[0].nam: ["unknown key", "one of disciplines, name, seeds, seeds_full, series, set, x", "did you mean name?"]
             9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 1000000"]
