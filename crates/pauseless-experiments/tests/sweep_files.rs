@@ -8,7 +8,9 @@ use pauseless_experiments::sweep::campaign::Campaign;
 use pauseless_experiments::sweep::plan::Plan;
 
 /// File, size, and how many runs it has; of those with a filter how many networks are left.
-const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 12] = [
+const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 14] = [
+    ("papers/gfc/fragile-ring.sweep.toml", Some("fragile"), 2000, None),
+    ("papers/gfc/fragile-tree.sweep.toml", Some("switches"), 480, None),
     ("scenarios/xoff.sweep.toml", None, 72, None),
     ("scenarios/xoff.sweep.toml", Some("tiny"), 8, None),
     ("scenarios/paced.sweep.toml", None, 8_640, None),
@@ -18,9 +20,9 @@ const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 12] = [
     ("scenarios/paced-trees.sweep.toml", Some("permutation"), 1_200, Some(60)),
     ("scenarios/paced-trees.sweep.toml", Some("noise"), 360, Some(60)),
     ("papers/gfc/table1.sweep.toml", Some("quick"), 288, Some(9)),
-    ("papers/gfc/table1.sweep.toml", Some("exposed"), 600, Some(1)),
+    ("papers/gfc/table1.sweep.toml", Some("exposed"), 1200, Some(1)),
     ("papers/gfc/table1.sweep.toml", Some("exposed-k8"), 12, Some(2)),
-    ("papers/gfc/table1-cycles.sweep.toml", Some("quick"), 288, Some(12)),
+    ("papers/gfc/table1-cycles.sweep.toml", Some("quick"), 576, Some(12)),
 ];
 
 fn read(file: &str, size: Option<&str>) -> Campaign {
@@ -44,5 +46,5 @@ fn campaigns_have_the_runs_that_they_promise() {
 fn table_1_is_there_at_the_size_of_the_paper() {
     let campaign = read("papers/gfc/table1.sweep.toml", None);
     let counts = campaign.axes.iter().map(|axis| axis.points.len());
-    assert_eq!(Vec::from_iter(counts), [3, 10_000, 2, 3, 4, 2, 100]);
+    assert_eq!(Vec::from_iter(counts), [3, 10_000, 2, 6, 4, 2, 100]);
 }

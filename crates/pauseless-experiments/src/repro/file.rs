@@ -43,6 +43,8 @@ section! {
         full: Resize, default Resize::default();
         /// The parameters that the paper leaves open.
         choices as "choice": Tables<Choice>, default Tables::default();
+        /// What a discipline needs that others do not.
+        adaptations as "adapt": Tables<Adaptation>, default Tables::default();
         /// The variants of the scenario that are run.
         cases as "case": Tables<Case>, default Tables::default();
         /// Campaigns that are run beside the cases.
@@ -87,6 +89,16 @@ section! {
         ours: String, required "\"1 us\"", default String::new();
         /// Why we have chosen it.
         why: String, required "\"not stated; the queues of Fig. 3 fit\"", default String::new();
+    }
+}
+
+section! {
+    /// What is changed in the scenario where packets wait in one way.
+    pub struct Adaptation {
+        /// The discipline that needs it.
+        discipline: Discipline, required "\"software\"", default Discipline::OutputQueued;
+        /// Values of the scenario by their paths, for all cases in this discipline.
+        set: Table, default Table::new();
     }
 }
 
@@ -456,6 +468,12 @@ impl Experiment {
         Reference::with_groups(metric, &groups)
     }
 
+    /// What is set in every case in this discipline.
+    pub fn adaptation(&self, discipline: Option<Discipline>) -> Table {
+        let of = self.adaptations.iter().filter(|it| Some(*it.discipline) == discipline);
+        of.flat_map(|it| it.set.value.clone()).collect()
+    }
+
     /// What is set in every case at this scale.
     pub fn resize(&self, scale: Scale) -> &Resize {
         match scale {
@@ -513,7 +531,7 @@ kind = "bar"
             3: seconds.full: ["missing", "add full = 20"]
             4: disciplines[0]: ["unknown value \"output-queud\"", "one of \"output-queued\", \"virtual-output-queued\", \"input-queued\", \"input-queued-fifo-first\", \"input-queued-slotted\", \"software\"", "did you mean output-queued?"]
             5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-exposure\", \"gfc-overlap\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
-            6: quik: ["unknown key", "one of campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
+            6: quik: ["unknown key", "one of adapt, campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
             7: case[0].name: ["missing", "add name = \"PFC\""]
             8: case[0].nam: ["unknown key", "one of disciplines, name, seeds, seeds_full, series, set, x", "did you mean name?"]
             9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 1000000"]

@@ -179,6 +179,7 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
         let places =
             if own.is_empty() { vec![None] } else { own.iter().copied().map(Some).collect() };
         for discipline in places {
+            let text = scope.patch(&text, &experiment.adaptation(discipline))?;
             for seed in case.seeds(scope.scale()) {
                 let overrides = Overrides { seed: Some(seed), discipline, ..Overrides::default() };
                 let name = match case.seeds(scope.scale()).count() {

@@ -10,6 +10,7 @@ use pauseless_figures as draw;
 pub fn page(all: &[Reproduced]) -> String {
     let mut page = String::from(HEAD);
     overview(&mut page, all);
+    by_switch(&mut page, all);
     let mut paper = "";
     for done in all {
         if done.entry.paper != paper {
@@ -79,6 +80,55 @@ fn overview(page: &mut String, all: &[Reproduced]) {
             text::duration(seconds),
         );
     }
+}
+
+/// The papers' claims that were tried in the most disciplines: how many hold in each, so that one sees
+/// which switch gives most of a paper, and how many hold in any.
+fn by_switch(page: &mut String, all: &[Reproduced]) {
+    let lists = all.iter().map(|done| &done.experiment.disciplines.value);
+    let Some(places) = lists.max_by_key(|places| places.len()).filter(|it| it.len() > 3) else {
+        return;
+    };
+    let tried = all.iter().filter(|done| done.experiment.disciplines.value == *places);
+    let names = Vec::from_iter(places.iter().map(|it| it.name())).join(" | ");
+    let rules = "---:|".repeat(places.len());
+    let _ = writeln!(
+        page,
+        "\n### Switch by switch\nThe papers' claims that were tried in all of these switches, and how \
+         many hold in each.\n\n\
+         | experiment | claims | {names} | in at least one |\n|---|---:|{rules}---:|"
+    );
+    for papers in Vec::from_iter(tried).chunk_by(|a, b| a.entry.paper == b.entry.paper) {
+        for done in papers {
+            let name = done.entry.name();
+            let label = format!("[{name}](#{})", anchor(&name));
+            switch_line(page, &label, std::slice::from_ref(done));
+        }
+        if papers.len() > 1 {
+            let label = format!("**{}**, together", title(&papers[0].entry.paper));
+            switch_line(page, &label, papers);
+        }
+    }
+}
+
+/// How many of the claims of these experiments, which have the same disciplines, hold in each of them
+/// and in any.
+fn switch_line(page: &mut String, label: &str, experiments: &[&Reproduced]) {
+    let claims = experiments.iter().flat_map(|done| &done.claims);
+    let is_tried = |it: &&Judged| {
+        !it.claim.is_ours() && it.findings.iter().any(|finding| finding.discipline.is_some())
+    };
+    let claims = Vec::from_iter(claims.filter(is_tried));
+    let count = |holds: &dyn Fn(&Judged) -> bool| claims.iter().filter(|it| holds(it)).count();
+    let _ = write!(page, "| {label} | {} |", claims.len());
+    for place in experiments[0].experiment.disciplines.iter() {
+        let here = |it: &Judged| {
+            it.findings.iter().any(|finding| finding.discipline == Some(*place) && finding.holds)
+        };
+        let _ = write!(page, " {} |", count(&here));
+    }
+    let any = count(&|it| it.findings.iter().any(|finding| finding.holds));
+    let _ = writeln!(page, " {any} |");
 }
 
 /// How many claims hold, whatever they are marked as.

@@ -14,8 +14,8 @@ use pauseless_scenario::{Overrides, Scenario, StopOn};
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let text = scope.text()?;
-    let loops =
-        Discipline::COMMON.into_iter().map(|discipline| Loop::new(&text, 2, 16, discipline));
+    let disciplines = scope.experiment().disciplines.iter();
+    let loops = disciplines.map(|discipline| Loop::new(&text, 2, 16, *discipline));
     let loops = loops.collect::<Result<Vec<_>, _>>()?;
     record(&search(scope, &loops)?, measured);
     Ok(())
@@ -29,7 +29,7 @@ pub(super) fn many(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         Scale::Full => &[8, 15, 16, 32, 64],
     };
     let mut loops = Vec::new();
-    for discipline in Discipline::COMMON {
+    for &discipline in scope.experiment().disciplines.iter() {
         for n in 2..=4 {
             for ttl in ttls {
                 let text = scope.patch(&text, &shape(n, *ttl))?;

@@ -1,7 +1,5 @@
 //! Fig. 18: the throughput of all servers around the instant of a deadlock.
 
-use pauseless_core::switch::Discipline;
-
 use super::super::super::scope::{Failure, Scope};
 use crate::repro::data::{Measured, Values};
 use pauseless_figures::figure::{Axis, Drawn, Figure, Mark, Panel, Series};
@@ -9,10 +7,10 @@ use pauseless_run::sample::Sample;
 use pauseless_run::table::{Column, Table};
 
 /// `compute`: one network and repetition that deadlocks under PFC, under all schemes.
-pub fn evolution(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
+pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let mut panels = Vec::new();
     let mut table = Rows::default();
-    for discipline in Discipline::COMMON {
+    for discipline in scope.experiment().disciplines.iter() {
         let runs = SCHEMES.into_iter().filter_map(|scheme| {
             let prefix = format!("{scheme}/{}", discipline.name());
             let (_, sample) = measured.curves.iter().find(|(name, _)| *name == prefix)?;

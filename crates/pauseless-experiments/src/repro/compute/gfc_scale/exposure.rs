@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pauseless_core::switch::Discipline;
-
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Cyclic, Ties, Trees};
@@ -126,9 +124,9 @@ fn bounds(count: f64) -> [f64; 3] {
 
 /// `compute`: the networks that deadlock under both PFC and CBFC, in percent of those that do under
 /// either.
-pub fn overlap(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
+pub fn overlap(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     for k in [4, 8, 16] {
-        for discipline in Discipline::COMMON {
+        for discipline in scope.experiment().disciplines.iter() {
             overlap_of(&mut measured.values, &format!("k{k}"), discipline.name());
         }
     }
@@ -163,6 +161,8 @@ fn exposures(k: u32, cyclic: &[Cyclic]) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use pauseless_core::switch::Discipline;
+
     use super::*;
 
     #[test]
