@@ -16,7 +16,7 @@
 //! built; bursts of 32 and rings of 128 packets are what such programs use.
 //!
 //! **Deadlock** A stuck egress still takes what its ring has room for, so that only what is behind those
-//! packets is stuck; [`Rooms`] counts it. Each FIFO is judged as if it had the room for itself, which is
+//! packets is stuck. Each FIFO is judged as if it had the room for itself, which is
 //! exact as soon as the rings of the stuck egresses are full.
 
 use alloc::boxed::Box;
