@@ -101,6 +101,8 @@ pub struct Setting {
     pub cycle_margin: Option<f64>,
     scheme: Arc<AnyScheme>,
     tick: Span,
+    /// Whether software hands NICs single packets, as where a rate limiter paces them.
+    is_paced: bool,
     buffer: Key<Bytes>,
     others: Vec<PortSetting>,
 }
@@ -135,11 +137,13 @@ impl Setting {
             others.extend(PortSetting::read(other, &kind.value.read, switches));
         }
         let is_aware = cycle.cycle_aware.value;
+        let tick = common.tick.or(usual_tick(kind.value.name, switches));
         let mut setting = Setting {
             is_unsafe: common.unsafe_parameters.value,
             cycle_margin: is_aware.then_some(cycle.cycle_margin.value),
             scheme,
-            tick: common.tick.or(usual_tick(kind.value.name, switches)),
+            tick,
+            is_paced: tick > Span::ZERO || is_gfc(kind.value.name),
             buffer: switches.buffer.clone(),
             others,
         };
@@ -278,8 +282,13 @@ pub fn write_thresholds(file: &mut File, ports: &[String], ingress: &Ingress) {
 /// The tick of a flow control that says nothing about it. Behind a FIFO per egress or per pair of ports it
 /// would cost a thousandth of the rate and change nothing else.
 fn usual_tick(kind: &str, switches: &Switches) -> Span {
-    let is_limited = kind.starts_with("gfc-") && switches.discipline.blocks_heads();
+    let is_limited = is_gfc(kind) && switches.discipline.blocks_heads();
     if is_limited || kind.starts_with("paced-") { TICK } else { Span::ZERO }
+}
+
+/// Whether a rate limiter obeys the messages of this kind of flow control.
+fn is_gfc(kind: &str) -> bool {
+    kind.starts_with("gfc-")
 }
 
 /// The thresholds of a scheme, without what does not follow from the buffer.
@@ -416,7 +425,7 @@ impl Resolver<'_> {
     /// The packets that a sender cannot take back when it is paused: those that it has handed to its NIC.
     fn committed(&self) -> u64 {
         let is_bursting = self.switches.discipline == Discipline::Software
-            && self.setting.tick == Span::ZERO
+            && !self.setting.is_paced
             && self.setting.scheme.is_lossless();
         if is_bursting { u64::from(self.switches.polling.burst) } else { 0 }
     }
