@@ -289,6 +289,7 @@ impl<P: Copy> Switch<P> {
     /// Limits what leaves `port` in `class` to `rate`, see [`Port::limit`].
     pub fn limit(&mut self, port: PortId, class: Class, rate: Rate) {
         self.ports[port.index()].port.limit(class, rate);
+        self.pace_nic(port);
     }
 
     /// Handles a packet that has fully arrived at `ingress`. Returns the notification that the
@@ -421,7 +422,7 @@ impl<P: Copy> Switch<P> {
                 }
             }
         }
-        self.mark_ready(port);
+        self.decide(port);
     }
 
     /// A port that may have something to send; ask it with [`Switch::poll_transmit`].

@@ -431,3 +431,29 @@ fn a_software_switch_moves_bursts_and_cannot_take_them_back() {
     let kept = switch.kept(PortId(0), Class(0), |egress, _| egress == PortId(3));
     assert_eq!(kept, Bytes::kb(1), "the ring is full");
 }
+
+/// A packet that comes when the core has just looked at its ring is found in the next round.
+#[test]
+fn a_software_switch_forgets_no_packet() {
+    let mut switch = switch(Discipline::Software);
+    let mut sent = Vec::new();
+    arrive(&mut switch, 0, 3, 1);
+    serve(&mut switch, &mut sent);
+    let mut late = Some(2);
+    let mut visits = 0;
+    while switch.poll_timeout(PortId(0)) < Time::MAX {
+        let due = switch.poll_timeout(PortId(0));
+        switch.handle_timeout(due, PortId(0));
+        serve(&mut switch, &mut sent);
+        visits += 1;
+        // The first round has moved packet 1; in the middle of the idle one comes a packet for a ring
+        // that it has visited.
+        if visits == 12
+            && let Some(packet) = late.take()
+        {
+            arrive(&mut switch, 0, 1, packet);
+            serve(&mut switch, &mut sent);
+        }
+    }
+    assert_eq!(sent, [1, 2]);
+}

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pauseless_core::flow_control::{FlowControl, gfc};
-use pauseless_core::unit::{Bytes, Rate};
+use pauseless_core::unit::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ pub use pauseless_scenario::steps::StepRecord;
 use pauseless_scenario::steps::Steps;
 use pauseless_scenario::{PortGroup, Scenario};
 use pauseless_text::quantity;
+use pauseless_text::unit::Quantity;
 
 mod congestion;
 mod loops;
@@ -64,6 +65,11 @@ pub fn explain(scenario: &Scenario) -> Explanation {
             Some(memory) => memory::steps(&mut steps, group, memory),
             None => scheme_of(&group.ingress.control).explain(group, &mut steps),
         }
+        let tick = tick(scenario, group);
+        if tick > Span::ZERO {
+            let what = "rest of an egress after each frame, before it decides";
+            steps.add("tick", what, tick.exact(), "gfc19 5.3");
+        }
         let stages = match &group.ingress.control {
             FlowControl::GfcBuffer(config) => stages(config, group.derivation.latency.line),
             _ => Vec::new(),
@@ -78,6 +84,12 @@ pub fn explain(scenario: &Scenario) -> Explanation {
     }
 }
 
+/// The rest of egresses towards the ports of a group.
+fn tick(scenario: &Scenario, group: &PortGroup) -> Span {
+    let (node, port, class) = group.members[0];
+    scenario.config.ingress.tick(node, port, class)
+}
+
 /// The heading of a group: its flow control and its ports.
 fn title(scenario: &Scenario, group: &PortGroup) -> String {
     const SHOWN: usize = 4;
@@ -87,7 +99,8 @@ fn title(scenario: &Scenario, group: &PortGroup) -> String {
         let name = config.topology.port_name(*node, *port);
         if classes == 1 { name } else { format!("{name} class {}", class.0) }
     });
-    let scheme = group.ingress.control.name();
+    let (node, port, class) = group.members[0];
+    let scheme = config.ingress.name(node, port, class);
     format!("{scheme} at {}", quantity::some(shown, SHOWN))
 }
 

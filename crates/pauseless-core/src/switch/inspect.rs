@@ -60,7 +60,10 @@ impl<P: Copy> Switch<P> {
     pub fn queued(&self, egress: PortId) -> Bytes {
         let leaving = |from: QueueId| self.leaving_classes(from.class).map(move |to| (from, to));
         let pairs = self.all_queues().flat_map(leaving);
-        pairs.map(|(from, class)| self.waiting(from, QueueId { port: egress, class })).sum()
+        let in_fifos: Bytes =
+            pairs.map(|(from, class)| self.waiting(from, QueueId { port: egress, class })).sum();
+        let classes = (0..self.class_count as u8).map(Class);
+        in_fifos + classes.map(|class| self.in_ring(egress, class)).sum()
     }
 
     /// Every class of every port.
@@ -158,7 +161,8 @@ impl<P: Copy> Switch<P> {
     /// The bytes that wait for (`egress`, `class`), from all ingresses.
     pub fn queued_in(&self, egress: PortId, class: Class) -> Bytes {
         let to = QueueId { port: egress, class };
-        self.all_queues().map(|from| self.waiting(from, to)).sum()
+        let in_fifos: Bytes = self.all_queues().map(|from| self.waiting(from, to)).sum();
+        in_fifos + self.in_ring(egress, class)
     }
 
     /// The frame bytes that wait in the switch; a frame that is being sent counts as on its wire.

@@ -58,6 +58,9 @@ pub(super) struct Software {
     place: usize,
     /// The number of visits in a row that have moved nothing.
     idle: usize,
+    /// Whether a packet has come or a ring has got room since packets were last moved: perhaps for a ring
+    /// that this round has visited already.
+    is_called: bool,
     dice: Dither,
     /// The number of packets in the ring of each (egress, class).
     rings: Box<[u16]>,
@@ -121,6 +124,7 @@ impl Software {
             due: Time::MAX,
             place: 0,
             idle: 0,
+            is_called: false,
             dice: Dither::new(config.seed ^ 0x50f7_3a4e_9011_b07e),
             rings: alloc::vec![0; rings].into(),
             committed: alloc::vec![Bytes::ZERO; rings].into(),
@@ -136,7 +140,10 @@ impl Software {
     /// Plans the visit after one that has moved this many packets.
     fn plan(&mut self, now: Time, moved: u16) {
         self.place = (self.place + 1) % self.rings.len();
-        self.idle = if moved > 0 { 0 } else { self.idle + 1 };
+        self.idle += 1;
+        if moved > 0 || self.idle >= self.rings.len() && self.is_called {
+            (self.idle, self.is_called) = (0, false);
+        }
         if self.idle >= self.rings.len() {
             self.due = Time::MAX;
             return;
@@ -159,13 +166,35 @@ impl<P: Copy> Switch<P> {
 
     /// Wakes the forwarding core if it sleeps.
     pub(super) fn wake_core(&mut self, now: Time) {
-        if let Some(software) = &mut self.software
-            && software.due == Time::MAX
-        {
-            software.due = now + software.polling.visit;
-            (software.place, software.idle) = (0, 0);
-            self.mark_ready(Software::PORT);
+        let Some(software) = &mut self.software else {
+            return;
+        };
+        if software.due < Time::MAX {
+            software.is_called = true;
+            return;
         }
+        software.due = now + software.polling.visit;
+        (software.place, software.idle) = (0, 0);
+        self.mark_ready(Software::PORT);
+    }
+
+    /// Lets the tx core hand over single packets of `port`, whose egress is paced.
+    pub(super) fn pace_nic(&mut self, port: PortId) {
+        if let Some(software) = &mut self.software {
+            software.nics[port.index()].burst = 1;
+        }
+    }
+
+    /// The bytes of `egress` that are in its ring of `class`, or that its NIC has of it.
+    pub(super) fn in_ring(&self, egress: PortId, class: Class) -> Bytes {
+        let Some(software) = &self.software else {
+            return Bytes::ZERO;
+        };
+        let ring = &self.ports[egress.index()].queues[class.index()].fifo;
+        let fifos = [ring, &software.nics[egress.index()].fifo];
+        let packets = fifos.into_iter().flat_map(|fifo| self.pool.iter(fifo));
+        let of_class = packets.filter(|waiting| waiting.header.leaving() == class);
+        of_class.map(|waiting| waiting.header.size()).sum()
     }
 
     /// Lets the forwarding core visit the next ring, if it is time.
@@ -320,6 +349,9 @@ impl<P: Copy> Switch<P> {
                 self.pool.push_back(&mut software.nics[port.index()].fifo, slot);
                 software.committed[queue] += in_blocks(size);
             }
+        }
+        let nic = self.software.as_ref().map(|software| software.nics[port.index()].fifo);
+        if nic.is_some_and(|nic| !nic.is_empty()) {
             // The ring has room again.
             self.wake_core(now);
         }

@@ -64,12 +64,18 @@ impl<P: Copy> Switch<P> {
             Arbiter::EgressFirst if is_own => self.ended.hidden.insert(0, fifo),
             Arbiter::FifoFirst if is_own => self.expose_head(now, fifo.port, fifo.class),
             Arbiter::EgressFirst | Arbiter::FifoFirst => self.ended.hidden.push(fifo),
-            Arbiter::Slotted => {
-                self.ended.hidden.push(fifo);
-                return self.ended.undecided.push(egress);
-            }
+            Arbiter::Slotted => self.ended.hidden.push(fifo),
         }
-        self.mark_ready(egress);
+        self.decide(egress);
+    }
+
+    /// Lets an egress that has become free decide, at once or with all others in its slot.
+    pub(super) fn decide(&mut self, egress: PortId) {
+        if self.discipline == Discipline::InputQueued(Arbiter::Slotted) {
+            self.ended.undecided.push(egress);
+        } else {
+            self.mark_ready(egress);
+        }
     }
 
     /// Does the next of what is left of this instant, after which the ports that are ready are to be

@@ -7,7 +7,7 @@ use pauseless_core::flow_control::cbfc::{Config, Counters};
 use pauseless_core::unit::{Bytes, Span};
 
 use super::PERIODS;
-use super::scheme::{AnyScheme, Scheme, variant};
+use super::scheme::{AnyScheme, Scheme, paced, variant};
 use crate::port_group::{Draft, PortGroup};
 use crate::steps::Steps;
 use pauseless_text::declare::{Filled, Key, Variant, Written};
@@ -29,7 +29,7 @@ section! {
 pub(super) static CBFC: Variant<Arc<AnyScheme>> = variant::<Cbfc>("cbfc");
 
 /// The same with egresses that rest for a tick after every frame.
-pub(super) static PACED: Variant<Arc<AnyScheme>> = variant::<Cbfc>("paced-cbfc");
+pub(super) static PACED: Variant<Arc<AnyScheme>> = paced::<Cbfc>("paced-cbfc");
 
 impl Scheme for Cbfc {
     fn keys_of(&self, group: &PortGroup) -> Option<Box<dyn Written>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::unit::Bytes;
 
-use super::scheme::{AnyScheme, Scheme, variant};
+use super::scheme::{AnyScheme, Scheme, paced, variant};
 use crate::port_group::{Draft, PortGroup};
 use crate::steps::Steps;
 use pauseless_text::declare::{Filled, Key, Section, Variant, Written};
@@ -28,7 +28,7 @@ section! {
 pub static PFC: Variant<Arc<AnyScheme>> = variant::<Pfc>("pfc");
 
 /// The same with egresses that rest for a tick after every frame.
-pub(super) static PACED: Variant<Arc<AnyScheme>> = variant::<Pfc>("paced-pfc");
+pub(super) static PACED: Variant<Arc<AnyScheme>> = paced::<Pfc>("paced-pfc");
 
 impl Scheme for Pfc {
     fn keys_of(&self, group: &PortGroup) -> Option<Box<dyn Written>> {

@@ -113,6 +113,21 @@ where
     }
 }
 
+/// Declares the same scheme with egresses that rest for a tick after each frame.
+pub(super) const fn paced<S>(name: &'static str) -> Variant<Arc<AnyScheme>>
+where
+    S: Scheme + Overlay + Default + Clone,
+{
+    Variant { info: paced_info::<S>, ..variant::<S>(name) }
+}
+
+fn paced_info<S: Scheme + Overlay + Default>() -> Info {
+    let info = info::<S>();
+    let rest = "Paced: an egress rests for `tick` after each frame ([paced.md](paced.md)). \
+                With a tick of zero it is the plain one, and the plain one with a tick is this.";
+    Info { about: format!("{} {rest}", info.about), ..info }
+}
+
 /// What the declaration of its keys gives every scheme.
 pub trait SchemeKeys: Any {
     /// The keys, with those of `base` where they are left out.

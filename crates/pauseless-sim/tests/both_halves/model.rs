@@ -5,7 +5,7 @@
 //! it packet by packet. A packet is (flow, hop).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// Bits per second of every link.
 pub const LINE: u64 = 10_000_000_000;
@@ -123,6 +123,8 @@ pub struct Model {
     flows: BTreeMap<String, VecDeque<usize>>,
     /// The visits in a row that have moved nothing, of the cores that are awake.
     cores: BTreeMap<String, usize>,
+    /// The switches whose core was called since it last moved a packet.
+    called: BTreeSet<String>,
     events: BinaryHeap<Reverse<(u64, u8, u64, Event)>>,
     serial: u64,
     now: u64,
@@ -141,6 +143,7 @@ impl Model {
             number: BTreeMap::new(),
             flows: BTreeMap::new(),
             cores: BTreeMap::new(),
+            called: BTreeSet::new(),
             events: BinaryHeap::new(),
             serial: 0,
             now: 0,
@@ -459,8 +462,12 @@ impl Model {
     // The forwarding core of a software switch.
 
     fn wake(&mut self, switch: &str) {
-        let is_software = self.set.kind == Kind::Software && !is_host(switch);
-        if is_software && !self.cores.contains_key(switch) {
+        if self.set.kind != Kind::Software || is_host(switch) {
+            return;
+        }
+        if self.cores.contains_key(switch) {
+            self.called.insert(switch.into());
+        } else {
             self.cores.insert(switch.into(), 0);
             self.at(self.now + self.set.visit, Event::Visit(switch.into(), 0));
         }
@@ -469,8 +476,16 @@ impl Model {
     fn visit(&mut self, switch: &str, place: usize) {
         let neighbours = self.set.ports[switch].clone();
         let egress = (switch.to_string(), neighbours[place % neighbours.len()].clone());
-        let moved = self.number.get(&egress).copied().map_or(0, |index| self.fill(switch, index));
-        let idle = if moved > 0 { 0 } else { self.cores[switch] + 1 };
+        let index = self.number.get(&egress).copied();
+        let moved = index.map_or(0, |index| self.fill(switch, index));
+        let mut idle = self.cores[switch] + 1;
+        if moved > 0 || idle >= neighbours.len() && self.called.contains(switch) {
+            idle = 0;
+            self.called.remove(switch);
+        }
+        if let Some(index) = index.filter(|_| moved > 0) {
+            self.serve(index);
+        }
         if idle >= neighbours.len() {
             self.cores.remove(switch);
             return;
@@ -500,7 +515,6 @@ impl Model {
             }
             if moved > 0 {
                 self.links[index].turn = (place + 1) % ports.len();
-                self.serve(index);
                 return moved;
             }
         }
