@@ -55,9 +55,9 @@ section! {
     pub struct Common {
         /// Whether a violated bound is a warning instead of an error.
         unsafe_parameters: bool, default false;
-        /// The time for which an egress rests after every frame before it decides on the next: one tick of
-        /// a rate limiter's countdown. It decides outcomes where packets wait in front of an egress,
-        /// see [disciplines.md](disciplines.md).
+        /// The time for which a class of an egress rests after each of its frames: one tick of a rate
+        /// limiter's countdown. It decides outcomes where packets wait in FIFOs per ingress, see
+        /// [disciplines.md](disciplines.md).
         tick: Span, within TICKS,
             derived "`\"1.2 ns\"` for `\"paced-pfc\"`, `\"paced-cbfc\"`, and GFC with input queues or in software; else `\"0 s\"`",
             source "gfc19 5.3";
@@ -101,8 +101,6 @@ pub struct Setting {
     pub cycle_margin: Option<f64>,
     scheme: Arc<AnyScheme>,
     tick: Span,
-    /// Whether software hands NICs single packets, as where a rate limiter paces them.
-    is_paced: bool,
     buffer: Key<Bytes>,
     others: Vec<PortSetting>,
 }
@@ -137,13 +135,12 @@ impl Setting {
             others.extend(PortSetting::read(other, &kind.value.read, switches));
         }
         let is_aware = cycle.cycle_aware.value;
-        let tick = common.tick.or(usual_tick(kind.value.name, switches));
+        let tick = common.tick.or(usual_tick(kind.value.name, &*scheme, switches));
         let mut setting = Setting {
             is_unsafe: common.unsafe_parameters.value,
             cycle_margin: is_aware.then_some(cycle.cycle_margin.value),
             scheme,
             tick,
-            is_paced: tick > Span::ZERO || is_gfc(kind.value.name),
             buffer: switches.buffer.clone(),
             others,
         };
@@ -244,7 +241,8 @@ pub(crate) fn write(
     let (node, port, class) = base.members[0];
     let name = ingress.name(node, port, class);
     let tick = ingress.tick(node, port, class);
-    let is_usual = tick == usual_tick(name, besides.switches);
+    let scheme = scheme_of(&base.ingress.control);
+    let is_usual = tick == usual_tick(name, &*scheme, besides.switches);
     let kind = Entry::text(schemes().key, name);
     let common = Common {
         unsafe_parameters: Filled::new(besides.is_unsafe),
@@ -281,14 +279,9 @@ pub fn write_thresholds(file: &mut File, ports: &[String], ingress: &Ingress) {
 
 /// The tick of a flow control that says nothing about it. Behind a FIFO per egress or per pair of ports it
 /// would cost a thousandth of the rate and change nothing else.
-fn usual_tick(kind: &str, switches: &Switches) -> Span {
-    let is_limited = is_gfc(kind) && switches.discipline.blocks_heads();
+fn usual_tick(kind: &str, scheme: &AnyScheme, switches: &Switches) -> Span {
+    let is_limited = scheme.has_limiter() && switches.discipline.blocks_heads();
     if is_limited || kind.starts_with("paced-") { TICK } else { Span::ZERO }
-}
-
-/// Whether a rate limiter obeys the messages of this kind of flow control.
-fn is_gfc(kind: &str) -> bool {
-    kind.starts_with("gfc-")
 }
 
 /// The thresholds of a scheme, without what does not follow from the buffer.
@@ -425,7 +418,8 @@ impl Resolver<'_> {
     /// The packets that a sender cannot take back when it is paused: those that it has handed to its NIC.
     fn committed(&self) -> u64 {
         let is_bursting = self.switches.discipline == Discipline::Software
-            && !self.setting.is_paced
+            && self.setting.tick == Span::ZERO
+            && !self.setting.scheme.has_limiter()
             && self.setting.scheme.is_lossless();
         if is_bursting { u64::from(self.switches.polling.burst) } else { 0 }
     }

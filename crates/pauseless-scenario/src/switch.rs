@@ -31,15 +31,16 @@ section! {
         /// The queues in which packets wait inside a switch.
         discipline: Discipline, default Discipline::OutputQueued;
         /// In software: the most packets that are moved at a time, by the forwarding core and to a NIC.
-        burst: u16, within 1..=1_024, default 32, when |keys| keys.is_software();
+        burst: u16, within 1..=1_024, default Polling::USUAL.burst, when |keys| keys.is_software();
         /// In software: the packets that the ring of an egress has room for.
-        ring: u16, within 1..=u64::from(u16::MAX), default 128, when |keys| keys.is_software();
+        ring: u16, within 1..=u64::from(u16::MAX), default Polling::USUAL.ring,
+            when |keys| keys.is_software();
         /// In software: the time that the forwarding core takes to look at a ring; up to half of it is
         /// added at random.
-        visit: Span, within Span::ns(1)..=Span::ms(1), default Span::ns(60),
+        visit: Span, within Span::ns(1)..=Span::ms(1), default Polling::USUAL.visit,
             when |keys| keys.is_software();
         /// In software: the time that it takes longer for every packet that is moved.
-        per_packet: Span, within Span::ZERO..=Span::ms(1), default Span::ns(20),
+        per_packet: Span, within Span::ZERO..=Span::ms(1), default Polling::USUAL.per_packet,
             when |keys| keys.is_software();
         /// The physical buffer of each ingress port and class. With `[switch.memory]` that of hosts,
         /// by default 1 MB and their headroom.

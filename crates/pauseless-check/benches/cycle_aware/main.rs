@@ -91,7 +91,7 @@ fn disciplines(seeds: u64) {
     println!("deadlocks, starvation and share of the fair rate, of {seeds} seeds each");
     println!("{:<34} {:<22} {:<12} {}", "case", "discipline", "scheme", Tally::heading());
     for case in cases::papers() {
-        for discipline in Discipline::COMMON {
+        for discipline in Discipline::ALL {
             for scheme in SCHEMES {
                 for margin in [None, Some(MARGIN)] {
                     let how = How { scheme, margin, seed: 1, discipline };

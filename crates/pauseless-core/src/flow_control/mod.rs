@@ -295,6 +295,12 @@ impl FlowControl {
         Bytes::new(size.get().next_multiple_of(self.cell().get()))
     }
 
+    /// Whether its senders have a rate limiter, see [`limiter`].
+    pub fn has_limiter(&self) -> bool {
+        use FlowControl::{GfcBuffer, GfcConceptual, GfcTime};
+        matches!(self, GfcBuffer(_) | GfcTime(_) | GfcConceptual(_))
+    }
+
     /// Whether its messages have frames of their own on real wires, see [`crate::wire::control`].
     pub fn has_frames(&self) -> bool {
         !matches!(self, FlowControl::GfcConceptual(_) | FlowControl::Outside(_))

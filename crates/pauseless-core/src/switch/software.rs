@@ -25,8 +25,9 @@ use alloc::vec::Vec;
 use super::{Sending, Switch, SwitchConfig, SwitchPort, Taken, Transmit, Waiting};
 use crate::congestion::dither::Dither;
 use crate::fifo::Fifo;
-use crate::flow_control::{AnyUpstream, cbfc};
+use crate::flow_control::cbfc;
 use crate::id::{Class, PortId, QueueId};
+use crate::port::LaneConfig;
 use crate::unit::{Bytes, Span, Time};
 
 /// How the cores of a software switch poll.
@@ -42,9 +43,15 @@ pub struct Polling {
     pub per_packet: Span,
 }
 
+impl Polling {
+    /// What programs over DPDK usually do.
+    pub const USUAL: Polling =
+        Polling { burst: 32, ring: 128, visit: Span::ns(60), per_packet: Span::ns(20) };
+}
+
 impl Default for Polling {
     fn default() -> Polling {
-        Polling { burst: 32, ring: 128, visit: Span::ns(60), per_packet: Span::ns(20) }
+        Polling::USUAL
     }
 }
 
@@ -112,10 +119,8 @@ impl Software {
     pub(super) fn new(config: &SwitchConfig) -> Box<Software> {
         let rings = config.ports.iter().map(|port| port.lanes.len()).sum();
         let nics = config.ports.iter().map(|port| {
-            let is_paced = port.lanes.iter().any(|lane| {
-                let upstream = lane.egress.upstream(port.line);
-                lane.tick > Span::ZERO || matches!(upstream, AnyUpstream::Gfc(_))
-            });
+            let is_paced = |lane: &LaneConfig| lane.tick > Span::ZERO || lane.egress.has_limiter();
+            let is_paced = port.lanes.iter().any(is_paced);
             let burst = if is_paced { 1 } else { config.polling.burst };
             Nic { fifo: Fifo::EMPTY, burst, is_asked: false }
         });

@@ -63,8 +63,7 @@ impl<P: Copy> Switch<P> {
             // The egress that it has just served sees the next packet before the others do.
             Arbiter::EgressFirst if is_own => self.ended.hidden.insert(0, fifo),
             Arbiter::FifoFirst if is_own => self.expose_head(now, fifo.port, fifo.class),
-            Arbiter::EgressFirst | Arbiter::FifoFirst => self.ended.hidden.push(fifo),
-            Arbiter::Slotted => self.ended.hidden.push(fifo),
+            _ => self.ended.hidden.push(fifo),
         }
         self.decide(egress);
     }

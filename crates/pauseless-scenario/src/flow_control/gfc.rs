@@ -83,6 +83,10 @@ macro_rules! common {
             self.guard.place.as_ref().filter(|_| name == "bm")
         }
 
+        fn has_limiter(&self) -> bool {
+            true
+        }
+
         fn adjust(&self, derivation: &mut Derivation) {
             derivation.unit = self.rate_unit.value;
             derivation.guard_frames = self.guard.value;

@@ -40,6 +40,11 @@ pub trait Scheme: SchemeKeys + Written + fmt::Debug {
         true
     }
 
+    /// Whether its senders have a rate limiter.
+    fn has_limiter(&self) -> bool {
+        false
+    }
+
     /// Whether ports on and before a cycle of buffers can have other thresholds than the rest.
     fn has_thresholds(&self) -> bool {
         self.is_lossless()

@@ -321,7 +321,7 @@ impl Model {
         }
     }
 
-    // An egress.
+    // What an egress sends next, and when.
 
     fn next_packet(&mut self, index: usize) -> Option<Packet> {
         let sender = self.links[index].sender.clone();
@@ -459,7 +459,7 @@ impl Model {
         }
     }
 
-    // The forwarding core of a software switch.
+    // How the forwarding core of a software switch moves packets to the rings.
 
     fn wake(&mut self, switch: &str) {
         if self.set.kind != Kind::Software || is_host(switch) {
