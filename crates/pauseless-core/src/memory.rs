@@ -170,6 +170,23 @@ impl SharedConfig {
         }
     }
 
+    /// The most bytes that one (ingress, class) can hold, if no other one holds any.
+    pub fn lane_max(&self, port: PortId, class: Class) -> Bytes {
+        let LaneMemory { reserve, headroom, threshold, .. } = self.lanes[self.lane(port, class)];
+        let own = match threshold {
+            Threshold::Static(bytes) => bytes.min(self.pool),
+            // It is paused at alpha times what it leaves free.
+            Threshold::Dynamic(alpha) => {
+                let (above, below) =
+                    (u128::from(alpha.numerator()), u128::from(alpha.denominator()));
+                let share = u128::from(self.pool.get()) * above / (above + below);
+                Bytes::new(share as u64)
+            }
+            Threshold::Partition { .. } => self.partitions[class.index()] + self.pool,
+        };
+        reserve + own + headroom
+    }
+
     /// The bytes of all partitions together.
     fn dedicated(&self) -> Bytes {
         self.partitions.iter().copied().sum()

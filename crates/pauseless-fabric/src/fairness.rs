@@ -3,6 +3,7 @@
 //! All flows grow together; a flow stops when a link on its path is full or its demand is met,
 //! and the others grow on.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -18,25 +19,42 @@ pub struct FairFlow {
     pub demand: Option<Rate>,
 }
 
+/// What a perfectly fair network would give to a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FairShare {
+    /// The max-min fair rate in bit/s.
+    pub bps: f64,
+    /// The egress port on its path that is full then; `None` for a flow whose demand is met.
+    pub bottleneck: Option<(NodeId, PortId)>,
+}
+
 /// The max-min fair rate of each flow in bit/s, with the capacity of every egress port given.
+pub fn max_min_rates(flows: &[FairFlow], capacity: impl Fn(NodeId, PortId) -> Rate) -> Vec<f64> {
+    max_min(flows, capacity).into_iter().map(|share| share.bps).collect()
+}
+
+/// The max-min fair share of each flow, with the capacity of every egress port given.
 ///
 /// The cost is that of sorting all hops of all flows.
-pub fn max_min_rates(flows: &[FairFlow], capacity: impl Fn(NodeId, PortId) -> Rate) -> Vec<f64> {
+pub fn max_min<F: Borrow<FairFlow>>(
+    flows: &[F],
+    capacity: impl Fn(NodeId, PortId) -> Rate,
+) -> Vec<FairShare> {
     let mut filling = Filling::new(flows, capacity);
     let mut demands: Vec<(u64, usize)> = (0..flows.len())
-        .filter_map(|flow| flows[flow].demand.map(|demand| (demand.as_bps(), flow)))
+        .filter_map(|flow| flows[flow].borrow().demand.map(|demand| (demand.as_bps(), flow)))
         .collect();
     demands.sort_unstable_by(|a, b| b.cmp(a));
     while let Some((share, link)) = filling.next_full_link() {
         match demands.last() {
             Some(&(demand, flow)) if demand as f64 <= share => {
                 demands.pop();
-                filling.stop(flow, demand as f64);
+                filling.stop(flow, FairShare { bps: demand as f64, bottleneck: None });
             }
             _ => filling.fill(link, share),
         }
     }
-    filling.rates.into_iter().map(|rate| rate.expect("every flow has stopped")).collect()
+    filling.shares.into_iter().map(|share| share.expect("every flow has stopped")).collect()
 }
 
 /// The state between two steps: some flows have stopped, the others still grow together.
@@ -44,7 +62,7 @@ struct Filling {
     links: Vec<LinkState>,
     /// The links that each flow passes.
     flow_links: Vec<Vec<usize>>,
-    rates: Vec<Option<f64>>,
+    shares: Vec<Option<FairShare>>,
     /// Links by the rate at which they fill up. An entry may be too low, since a link takes longer
     /// to fill with each flow that stops elsewhere, but never too high.
     filling_up: BinaryHeap<Reverse<(ShareKey, usize)>>,
@@ -52,6 +70,7 @@ struct Filling {
 
 /// The remaining capacity of a directed link.
 struct LinkState {
+    port: (NodeId, PortId),
     /// The capacity less the rates of the flows that have stopped.
     left: f64,
     /// How often growing flows pass the link.
@@ -63,17 +82,18 @@ struct LinkState {
 type ShareKey = u64;
 
 impl Filling {
-    fn new(flows: &[FairFlow], capacity: impl Fn(NodeId, PortId) -> Rate) -> Filling {
+    fn new<F: Borrow<FairFlow>>(flows: &[F], capacity: impl Fn(NodeId, PortId) -> Rate) -> Filling {
         let mut numbers = BTreeMap::new();
         let mut links: Vec<LinkState> = Vec::new();
         let mut flow_links = Vec::with_capacity(flows.len());
-        for (flow, fair) in flows.iter().enumerate() {
+        for (flow, fair) in flows.iter().map(Borrow::borrow).enumerate() {
             assert!(!fair.path.is_empty(), "flow {flow} passes no link");
             let mut passed = Vec::with_capacity(fair.path.len());
             for &(node, port) in &fair.path {
                 let link = *numbers.entry((node, port)).or_insert_with(|| {
                     let left = capacity(node, port).as_bps() as f64;
-                    links.push(LinkState { left, growing: 0, flows: Vec::new() });
+                    let port = (node, port);
+                    links.push(LinkState { port, left, growing: 0, flows: Vec::new() });
                     links.len() - 1
                 });
                 links[link].growing += 1;
@@ -84,7 +104,7 @@ impl Filling {
         }
         let shares = links.iter().enumerate();
         let filling_up = shares.map(|(n, link)| Reverse((link.share().to_bits(), n))).collect();
-        Filling { rates: vec![None; flows.len()], links, flow_links, filling_up }
+        Filling { shares: vec![None; flows.len()], links, flow_links, filling_up }
     }
 
     /// The link that fills up next, and the rate at which it does; `None` when no flow grows.
@@ -107,20 +127,21 @@ impl Filling {
 
     /// Stops every flow that still grows on a link which has become full.
     fn fill(&mut self, link: usize, share: f64) {
+        let share = FairShare { bps: share, bottleneck: Some(self.links[link].port) };
         for flow in std::mem::take(&mut self.links[link].flows) {
             self.stop(flow, share);
         }
     }
 
-    fn stop(&mut self, flow: usize, rate: f64) {
-        if self.rates[flow].is_some() {
+    fn stop(&mut self, flow: usize, share: FairShare) {
+        if self.shares[flow].is_some() {
             return;
         }
-        self.rates[flow] = Some(rate);
+        self.shares[flow] = Some(share);
         for &link in &self.flow_links[flow] {
             let state = &mut self.links[link];
             // Rounding may leave a full link slightly below zero.
-            state.left = (state.left - rate).max(0.0);
+            state.left = (state.left - share.bps).max(0.0);
             state.growing -= 1;
         }
     }

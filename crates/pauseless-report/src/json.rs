@@ -7,7 +7,10 @@ pub mod provenance;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::FullPool;
 use pauseless_core::unit::Bytes;
-use pauseless_sim::outcome::{Deadlock, EgressQueue, Loss, QueueOutcome, Starved};
+use pauseless_core::unit::Time;
+use pauseless_sim::outcome::{
+    Deadlock, EgressQueue, Loss, QueueOutcome, Rival, Starved, Undecided,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -88,8 +91,11 @@ records! {
         /// The first deadlock; null if there was none.
         deadlock: Option<DeadlockRecord> =
             outcome.deadlock.as_ref().map(|it| DeadlockRecord::new(run, it));
-        /// The flows that starve.
+        /// The flows that starved.
         starvation: Option<Vec<StarvedRecord>> = (!starved.is_empty()).then_some(starved);
+        /// Why the run was too short to tell whether a flow starves; null if it was long enough.
+        starvation_undecided: Option<UndecidedRecord> =
+            outcome.undecided.map(|it| UndecidedRecord::new(run, it));
         /// The first packet that did not fit; what was dropped on purpose is in `losses`.
         loss: Option<LossRecord> = outcome.loss.as_ref().map(|it| LossRecord::new(run, it));
         /// Packets lost in all.
@@ -177,16 +183,49 @@ records! {
         flows: Vec<String> = flows.map(|flow| run.flow_name(*flow).to_string()).collect();
     }
 
-    /// A flow that starves.
-    pub struct StarvedRecord(run: &Run, starved: &Starved) {
+    /// A flow that starved.
+    pub struct StarvedRecord(run: &Run, starved: &Starved) after {
+        let rivals = starved.rivals.iter();
+    } {
         /// The name of the flow.
         flow: String = run.flow_name(starved.flow).to_string();
-        /// The goodput of the flow since then.
+        /// What the flow got while it starved.
         rate_bps: f64 = starved.rate_bps;
-        /// The max-min fair rate of the flow.
+        /// The max-min fair rate of the flow in that time.
         fair_bps: f64 = starved.fair_bps;
-        /// Since when it has starved.
+        /// When it fell behind for the first time.
         since_ps: u64 = starved.since.as_ps();
+        /// When that was more than queues and congestion control explain.
+        found_ps: u64 = starved.found.as_ps();
+        /// When it last began to catch up; null if it starved until its end or that of the run.
+        until_ps: Option<u64> = starved.until.map(Time::as_ps);
+        /// How often it starved.
+        times: u32 = starved.times;
+        /// The link that would be full at fair rates; null if its own demand is its only limit.
+        bottleneck: Option<String> =
+            starved.bottleneck.map(|it| run.port_name(it.node, it.port).to_string());
+        /// The share of that link which delivered packets took while the flow starved.
+        bottleneck_used: Option<f64> = starved.bottleneck.map(|it| it.used);
+        /// The other flows that got most of that link, the largest first.
+        rivals: Vec<RivalRecord> = rivals.map(|it| RivalRecord::new(run, it)).collect();
+    }
+
+    /// A flow that has the share of one that starves.
+    pub struct RivalRecord(run: &Run, rival: &Rival) {
+        /// The name of the flow.
+        flow: String = run.flow_name(rival.flow).to_string();
+        /// What the flow got in the meantime.
+        rate_bps: f64 = rival.rate_bps;
+    }
+
+    /// A flow of which the run was too short to tell whether it starves.
+    pub struct UndecidedRecord(run: &Run, undecided: Undecided) {
+        /// The name of the flow.
+        flow: String = run.flow_name(undecided.flow).to_string();
+        /// Since when it lags behind.
+        since_ps: u64 = undecided.since.as_ps();
+        /// The earliest end of the run at which it could be called starved.
+        needs_ps: u64 = undecided.needs.as_ps();
     }
 
     /// The first packet that did not fit.

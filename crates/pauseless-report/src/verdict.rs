@@ -5,7 +5,7 @@ use pauseless_core::port::FullPool;
 use pauseless_core::transport::{GoBackN, Recovery};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::Outcome;
-use pauseless_sim::outcome::{Deadlock, Ended, Lost};
+use pauseless_sim::outcome::{Bottleneck, Deadlock, Ended, Lost, Rival, Undecided};
 
 use pauseless_run::Run;
 use pauseless_run::metrics::has_started;
@@ -20,7 +20,7 @@ named! {
         Deadlock = "deadlock",
         /// A packet that did not fit, or was dropped to let others move.
         Loss = "loss",
-        /// A flow that moves, but far below its fair rate.
+        /// A flow that got far less than its fair rate for a long time.
         Starvation = "starvation",
     }
 }
@@ -55,10 +55,13 @@ impl Finding {
                 _ => loss_sentence(run),
             },
             Finding::Starvation if !run.outcome.starved.is_empty() => starvation_sentence(run),
-            Finding::Starvation if run.outcome.is_stuck() => {
-                "no starvation beside what the deadlock has stopped".to_string()
-            }
-            Finding::Starvation => "no starvation".to_string(),
+            Finding::Starvation => match undecided(run) {
+                Some(undecided) => undecided,
+                None if run.outcome.is_stuck() => {
+                    "no starvation beside what the deadlock has stopped".to_string()
+                }
+                None => "no starvation".to_string(),
+            },
         }
     }
 }
@@ -84,11 +87,12 @@ pub fn brief(run: &Run) -> String {
     }
     if let Some(since) = outcome.starved.iter().map(|starved| starved.since).min() {
         let since = run.instant(since);
-        parts.push(if run.looks_for_deadlock {
-            format!("starvation since {since}")
-        } else {
-            format!("starvation or deadlock since {since}")
-        });
+        let what = if run.looks_for_deadlock { "starvation" } else { "starvation or deadlock" };
+        let is_over = outcome.starved.iter().all(|starved| starved.until.is_some());
+        let when = if is_over { "from" } else { "since" };
+        parts.push(format!("{what} {when} {since}"));
+    } else if outcome.undecided.is_some() && outcome.deadlock.is_none() {
+        parts.push("starvation undecided".to_string());
     }
     if run.interrupted {
         parts.push(format!("interrupted at {}", run.instant(outcome.end)));
@@ -260,22 +264,53 @@ pub(super) fn expired(run: &Run) -> String {
     )
 }
 
+/// Why nothing can be said about starvation, if the run was too short.
+pub fn undecided(run: &Run) -> Option<String> {
+    let Undecided { flow, since, needs } = run.outcome.undecided?;
+    let [since, needs] = [since, needs].map(|time| run.instant(time));
+    let flow = run.flow_name(flow);
+    Some(format!("starvation is undecided: {flow} is behind since {since}, needs at least {needs}"))
+}
+
 fn starvation_sentence(run: &Run) -> String {
-    let starved = &run.outcome.starved;
+    // Those that starve at the end come first.
+    let mut starved = Vec::from_iter(&run.outcome.starved);
+    starved.sort_by_key(|it| it.until.is_some());
     let mut parts: Vec<String> = Vec::new();
     for flow in starved.iter().take(NAMES_MAX) {
-        parts.push(format!(
-            "{} at {} of a fair {} since {}",
-            run.flow_name(flow.flow),
-            quantity::rate(flow.rate_bps),
-            quantity::rate(flow.fair_bps),
-            run.instant(flow.since),
-        ));
+        let since = run.instant(flow.since);
+        let when = match (flow.until, flow.times) {
+            (None, 1) => format!("since {since}"),
+            (None, times) => format!("since {since}, {times} times"),
+            (Some(until), 1) => format!("from {since} to {}", run.instant(until)),
+            (Some(until), times) => {
+                format!("{times} times from {since} to {}", run.instant(until))
+            }
+        };
+        let (rate, fair) = (quantity::rate(flow.rate_bps), quantity::rate(flow.fair_bps));
+        parts.push(format!("{} at {rate} of a fair {fair} {when}", run.flow_name(flow.flow)));
     }
     if starved.len() > NAMES_MAX {
         parts.push(format!("and {} more", starved.len() - NAMES_MAX));
     }
+    let witness = starved.first().and_then(|it| Some(witness(run, it.bottleneck?, &it.rivals)));
+    parts.extend(witness);
     format!("starvation: {}", parts.join("; "))
+}
+
+/// Who has the share of a flow that starves.
+fn witness(run: &Run, bottleneck: Bottleneck, rivals: &[Rival]) -> String {
+    let Bottleneck { node, port, used } = bottleneck;
+    let port = run.port_name(node, port);
+    let used = quantity::percent(used);
+    let names = rivals
+        .iter()
+        .map(|rival| format!("{} ({})", run.flow_name(rival.flow), quantity::rate(rival.rate_bps)));
+    let names = Vec::from_iter(names);
+    if bottleneck.used < IDLE || names.is_empty() {
+        return format!("nobody has its share of {port}, which is used to {used}");
+    }
+    format!("{port} is used to {used}, mostly by {}", names.join(", "))
 }
 
 /// `flow F1`, `flows F1, F2`, `flows F1, .. F8 and 4 more`.
@@ -287,6 +322,9 @@ fn flow_list(run: &Run, flows: &[FlowId]) -> String {
         _ => format!("flows {names}"),
     }
 }
+
+/// A link that is used less than this has room for a flow that starves.
+const IDLE: f64 = 0.5;
 
 /// The most names in a sentence.
 const NAMES_MAX: usize = 8;

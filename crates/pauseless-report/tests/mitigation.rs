@@ -300,7 +300,7 @@ fn crowded_ring() -> String {
     let mut text = "duration = \"10 ms\"\n[topology]\nkind = \"ring\"\nswitches = 3\n\
                     hosts_per_switch = 2\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
                     [switch]\nbuffer = \"312 KB\"\n[flow_control]\nkind = \"pfc\"\n\
-                    [watchdog]\ndetection = \"1 ms\"\nrestoration = \"2 ms\"\n"
+                    [watchdog]\ndetection = \"1 ms\"\nrestoration = \"20 ms\"\n"
         .to_string();
     for (from, over, to) in [(1, 2, 3), (2, 3, 1), (3, 1, 2)] {
         for host in ["a", "b"] {

@@ -51,7 +51,8 @@ const WINDOWS_IN_DURATION: u64 = 64;
 section! {
     /// What is called starvation, and when the question of a run is answered.
     pub struct Verdict {
-        /// A flow that stays below this share of its max-min fair rate starves.
+        /// A flow that gets less than this share of its max-min fair rate lags behind, and starves if
+        /// that lasts (docs/metrics.md).
         starvation_share: Permille, default Permille(100);
         /// End the run when its question is answered; any of `"deadlock"`, `"done"`, `"steady"`.
         /// `pauseless run --stop-on deadlock,done` says so instead.

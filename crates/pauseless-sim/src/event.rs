@@ -33,8 +33,6 @@ pub(crate) enum Kind {
     FlowStop,
     /// The probes take a sample.
     Sample,
-    /// The progress of all flows is recorded.
-    Tick,
     /// The state of all ports is recorded.
     Snapshot,
     /// It is checked whether the state is steady.
@@ -58,9 +56,8 @@ impl Kind {
             7 => Kind::FlowStart,
             8 => Kind::FlowStop,
             9 => Kind::Sample,
-            10 => Kind::Tick,
-            11 => Kind::Snapshot,
-            12 => Kind::Look,
+            10 => Kind::Snapshot,
+            11 => Kind::Look,
             _ => Kind::Calm,
         }
     }
@@ -405,7 +402,7 @@ mod tests {
     fn simultaneous_events_follow_kind_and_index() {
         let mut queue = EventQueue::new(Span::us(1), 10);
         let time = Time::from_ps(500);
-        let order = [(Kind::Signal, 9), (Kind::Arrive, 3), (Kind::Arrive, 4), (Kind::Tick, 0)];
+        let order = [(Kind::Signal, 9), (Kind::Arrive, 3), (Kind::Arrive, 4), (Kind::Look, 0)];
         for (kind, index) in order.into_iter().rev() {
             queue.push(Event::new(time, kind, index));
         }

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub deadlock: Option<Deadlock>,
     /// The flows that still move, or could, but far below their fair rate.
     pub starved: Vec<Starved>,
+    /// The flow that must be watched longest to tell whether it starves; `None` if all is known.
+    pub undecided: Option<Undecided>,
     /// The first packet that did not fit, if there was one.
     pub loss: Option<Loss>,
     /// The number of lost packets.
@@ -116,17 +118,58 @@ impl Ended {
     }
 }
 
-/// A flow that starves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A flow that starved: see [`crate::starvation`].
+#[derive(Clone, Debug, PartialEq)]
 pub struct Starved {
-    /// The flow that starves.
+    /// The flow that starved.
     pub flow: FlowId,
-    /// Its goodput since then, in bit/s.
+    /// What it got while it starved, in bit/s.
     pub rate_bps: f64,
-    /// Its max-min fair rate, in bit/s.
+    /// Its max-min fair rate in that time, in bit/s.
     pub fair_bps: f64,
-    /// When it fell below the share.
+    /// When it fell behind for the first time.
     pub since: Time,
+    /// When that was more than queues and congestion control explain.
+    pub found: Time,
+    /// When it last began to catch up; `None` if it starved until its end or that of the run.
+    pub until: Option<Time>,
+    /// How often it starved.
+    pub times: u32,
+    /// The link that would be full at fair rates; `None` if its own demand is all that limits it.
+    pub bottleneck: Option<Bottleneck>,
+    /// The other flows that got most of that link in the meantime, the largest first.
+    pub rivals: Vec<Rival>,
+}
+
+/// The link that limits the fair rate of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// The node that sends to the link.
+    pub node: NodeId,
+    /// The egress port of the link.
+    pub port: PortId,
+    /// The share of the link that delivered packets took.
+    pub used: f64,
+}
+
+/// A flow that has the share of another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rival {
+    /// The flow that has it.
+    pub flow: FlowId,
+    /// What it got, in bit/s.
+    pub rate_bps: f64,
+}
+
+/// A flow of which the run was too short to tell whether it starves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// The flow that lags.
+    pub flow: FlowId,
+    /// Since when it does.
+    pub since: Time,
+    /// The earliest end of the run at which it could be called starved.
+    pub needs: Time,
 }
 
 /// A packet that did not fit where it arrived.

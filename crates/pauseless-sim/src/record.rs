@@ -12,9 +12,10 @@ use crate::outcome::{
     CongestionTree, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries, QueueOutcome,
     Recording,
 };
-use crate::progress::{FlowState, Progress, RunEnd, rate_bps};
+use crate::progress::{FlowState, RunEnd, flow_outcome, rate_bps};
 use crate::simulator::Simulator;
 use crate::spread::Spread;
+use crate::starvation::{self, Starvation};
 
 /// The run as a sample shows it.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ pub(crate) struct SampledRun<'r> {
     pub part: &'r dyn Fn(NodeId) -> (&'r Fabric, &'r [FlowState]),
 }
 
-/// Takes samples of the probed ports and flows, and notes the progress of all flows.
+/// Takes samples of the probed ports and flows.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     resolution: Span,
@@ -36,7 +37,6 @@ pub(crate) struct Recorder {
     delivered: Vec<Bytes>,
     /// The sum of all samples of the ingress counters, per probed port and class.
     held_sums: Vec<[u64; Class::COUNT_MAX]>,
-    progress: Progress,
 }
 
 impl Recorder {
@@ -66,7 +66,6 @@ impl Recorder {
             delivered: vec![Bytes::ZERO; series.flows.len()],
             held_sums: vec![[0; Class::COUNT_MAX]; series.ports.len()],
             series,
-            progress: Progress::new(config),
         }
     }
 
@@ -76,14 +75,6 @@ impl Recorder {
         }
         let last = self.series.times.last();
         Some(*last.unwrap_or(&Time::ZERO) + self.resolution)
-    }
-
-    pub(crate) fn next_tick(&self) -> Option<Time> {
-        self.progress.next_tick()
-    }
-
-    pub(crate) fn tick(&mut self, flows: &[FlowState]) {
-        self.progress.tick(flows);
     }
 
     pub(crate) fn sample(&mut self, run: &SampledRun<'_>) {
@@ -161,17 +152,12 @@ impl Recorder {
 /// memory.
 pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     let ended = run.ended();
-    let lives = RunEnd {
-        config: run.config,
-        flows: &run.flows,
-        now: run.now,
-        ended,
-        is_stuck: run.mitigating.is_stuck(),
-    };
-    let progress = &run.recorder.progress;
-    let flows = (0..run.flows.len()).map(|flow| progress.flow_outcome(&lives, flow));
+    let episodes = run.mitigating.episodes();
+    let lives =
+        RunEnd { config: run.config, flows: &run.flows, now: run.now, ended, episodes: &episodes };
+    let flows = (0..run.flows.len()).map(|flow| flow_outcome(&lives, &run.served, flow));
     let flows = flows.collect();
-    let starved = progress.starved(&lives);
+    let Starvation { starved, undecided } = starvation::judge(&lives, &run.served);
     let (ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
     let (tally, fabric) = (run.tally, &run.fabric);
     let replay = run.replay;
@@ -183,13 +169,14 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
         events: tally.events,
         packet_hops: tally.packet_hops,
         starved,
+        undecided,
         deadlock: tally.deadlock,
         loss: tally.loss,
         lost_packets: tally.losses.total().packets,
         lost_bytes: tally.losses.total().bytes,
         refused: tally.refused,
         losses: tally.losses,
-        episodes: run.mitigating.episodes(),
+        episodes,
         trips: run.mitigating.trips,
         expired_packets: tally.expired_packets,
         expired_bytes: tally.expired_bytes,

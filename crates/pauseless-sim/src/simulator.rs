@@ -40,6 +40,7 @@ use crate::receiver::Receivers;
 use crate::record::{self, Recorder, SampledRun};
 use crate::replay::Recording;
 use crate::rng::Stream;
+use crate::served::Served;
 use crate::spread::Spread;
 use crate::tag::{Answers, Tag, Trails};
 use crate::tap::{Direction, Tapped};
@@ -56,6 +57,7 @@ pub struct Simulator<'c> {
     pub(crate) now: Time,
     pub(crate) end: Time,
     pub(crate) flows: Vec<FlowState>,
+    pub(crate) served: Served,
     /// The routes of all flows, close together for the packet path.
     routes: Arc<[Route]>,
     followers: Followers,
@@ -115,6 +117,7 @@ impl<'c> Simulator<'c> {
             now: Time::ZERO,
             end: Time::ZERO + config.duration,
             flows: vec![FlowState::default(); config.flows.len()],
+            served: Served::new(config),
             routes: config.flows.iter().map(Route::new).collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
@@ -166,9 +169,6 @@ impl<'c> Simulator<'c> {
         }
         if let Some(first) = self.recorder.next_sample() {
             self.queue.push(Event::new(first, Kind::Sample, 0));
-        }
-        if let Some(first) = self.recorder.next_tick() {
-            self.queue.push(Event::new(first, Kind::Tick, 0));
         }
         if self.replay.is_some() {
             self.queue.push(Event::new(self.now, Kind::Snapshot, 0));
@@ -263,12 +263,6 @@ impl<'c> Simulator<'c> {
                 });
                 if let Some(next) = self.recorder.next_sample() {
                     self.queue.push(Event::new(next, Kind::Sample, 0));
-                }
-            }
-            Kind::Tick => {
-                self.recorder.tick(&self.flows);
-                if let Some(next) = self.recorder.next_tick() {
-                    self.queue.push(Event::new(next, Kind::Tick, 0));
                 }
             }
             Kind::Snapshot => self.on_snapshot(),

@@ -8,7 +8,7 @@
 //! where there are several.
 
 use pauseless_core::flow_control::Control;
-use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_dataplane::report::{ClassReport, NodeReport, PortReport, ReceiveReport, SendReport};
 use pauseless_sim::Config;
@@ -16,7 +16,9 @@ use pauseless_sim::outcome::{
     CongestionTree, Deadlock, Ended, Episode, FlowSeries, Losses, Lost, Outcome, PortOutcome,
     PortSeries, PortStates, QueueOutcome, Recording, Replay, Trip,
 };
-use pauseless_sim::progress::{FlowState, Progress, RunEnd};
+use pauseless_sim::progress::{FlowState, RunEnd, flow_outcome};
+use pauseless_sim::served::Served;
+use pauseless_sim::starvation::{self, Starvation};
 
 use super::plan;
 
@@ -51,14 +53,10 @@ pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
     let view = View { config, reports: &reports, is_settled: watched.is_settled };
     let end = reports.iter().map(|report| report.time).max().unwrap_or(Time::ZERO);
     let states = view.states(end);
-    let lives = RunEnd {
-        config,
-        flows: &states,
-        now: end,
-        ended,
-        is_stuck: watched.episodes.iter().any(|it| it.broken.is_none()),
-    };
-    let progress = view.progress(end);
+    let lives = RunEnd { config, flows: &states, now: end, ended, episodes: &watched.episodes };
+    let served = view.served(end);
+    let Starvation { starved, undecided } = starvation::judge(&lives, &served);
+    let flows = (0..states.len()).map(|flow| flow_outcome(&lives, &served, flow)).collect();
     let sum = |count: &dyn Fn(&PortReport) -> u64| view.ports().map(|at| count(at.report)).sum();
     let mut outcome = Outcome {
         end,
@@ -66,7 +64,8 @@ pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
         events: 0,
         packet_hops: sum(&|port| port.counters.received),
         deadlock: watched.deadlock,
-        starved: progress.starved(&lives),
+        starved,
+        undecided,
         loss: None,
         lost_packets: 0,
         lost_bytes: Bytes::ZERO,
@@ -83,7 +82,7 @@ pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
         feedback_share_max: view.feedback_share_max(end),
         held_at_end: view.held(),
         last_arrival: view.last_arrival(),
-        flows: (0..states.len()).map(|flow| progress.flow_outcome(&lives, flow)).collect(),
+        flows,
         queues: view.queues(),
         memories: Vec::new(),
         ports: view.ports().map(|at| view.port_outcome(&at)).collect(),
@@ -266,12 +265,19 @@ impl<'a> View<'a> {
         flows.map(|flow| self.state(flow, time)).collect()
     }
 
-    fn progress(self, end: Time) -> Progress {
-        let mut progress = Progress::new(self.config);
-        while let Some(tick) = progress.next_tick().filter(|tick| *tick <= end) {
-            progress.tick(&self.states(tick));
+    fn served(self, end: Time) -> Served {
+        let mut served = Served::new(self.config);
+        for flow in 0..self.config.flows.len() {
+            let mut before = Bytes::ZERO;
+            for beat in 0..served.beats_until(end) {
+                let delivered = self.delivered_at(flow, served.start_of(beat + 1)).max(before);
+                if delivered > before {
+                    served.deliver(served.start_of(beat), FlowId(flow as u32), delivered - before);
+                }
+                before = delivered;
+            }
         }
-        progress
+        served
     }
 
     fn feedback_share_max(self, end: Time) -> f64 {

@@ -8,7 +8,7 @@ use pauseless_core::congestion::{
 };
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_core::wire::roce::Data;
 use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_dataplane::config::{
@@ -16,7 +16,7 @@ use pauseless_dataplane::config::{
 };
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Flow, Reaction, Recovery, Watchdog, WireLoss};
-use pauseless_sim::progress::Progress;
+use pauseless_sim::served::Served;
 use pauseless_sim::{Config, port_config, switch_config};
 
 use pauseless_text::quantity;
@@ -151,10 +151,10 @@ pub fn neighbours(topology: &Topology, node: NodeId) -> Vec<String> {
 }
 
 /// The time between two samples of a node: as the probe has it, but no longer than a tick of
-/// [`Progress`], which flows are judged by whether anybody probes them or not.
+/// a beat, by which flows are judged whether anybody probes them or not.
 pub fn resolution(config: &Config) -> Span {
     match config.probes.resolution {
-        Span::ZERO => tick(config),
+        Span::ZERO => Served::new(config).beat(),
         probed => Span::ps(probed.as_ps() / probe_parts(config)),
     }
 }
@@ -162,18 +162,13 @@ pub fn resolution(config: &Config) -> Span {
 /// How many samples of a node make one of the probe.
 pub fn probe_parts(config: &Config) -> u64 {
     let probed = config.probes.resolution.as_ps();
-    let least = probed.div_ceil(tick(config).as_ps()).max(1);
+    let least = probed.div_ceil(Served::new(config).beat().as_ps()).max(1);
     // In equal parts, so that the probe's instants are what the scenario says.
     let mut even = (least..least.saturating_mul(2)).take(PARTS_TRIED);
     even.find(|parts| probed.is_multiple_of(*parts)).unwrap_or(least)
 }
 
 const PARTS_TRIED: usize = 1_000;
-
-fn tick(config: &Config) -> Span {
-    let first = Progress::new(config).next_tick();
-    first.expect("there is a first one") - Time::ZERO
-}
 
 fn switch(config: &Config, node: NodeId, common: Common) -> SwitchNodeConfig {
     let mut forwarding = Vec::new();

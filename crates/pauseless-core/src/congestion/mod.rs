@@ -378,6 +378,20 @@ impl CongestionControl {
         }
     }
 
+    /// The longest time between two steps in which a source corrects its rate, beyond its round-trip
+    /// time; zero for a scheme that only follows acknowledgements.
+    pub fn period(&self) -> Span {
+        match self {
+            CongestionControl::None | CongestionControl::Dctcp(_) => Span::ZERO,
+            CongestionControl::Pcn(config) => config.period,
+            CongestionControl::Qcn(config) => config.time_reset,
+            CongestionControl::Dcqcn(config) => config.alpha_timer.max(config.increase_timer),
+            CongestionControl::Timely(config) => config.min_rtt,
+            CongestionControl::Hpcc(config) => config.base_rtt,
+            CongestionControl::Outside(scheme) => scheme.period(),
+        }
+    }
+
     /// Whether congestion points send notifications to sources.
     pub fn notifies(&self) -> bool {
         matches!(self, CongestionControl::Qcn(_) | CongestionControl::Outside(_))

@@ -99,7 +99,7 @@ use alloc::boxed::Box;
 
 use super::{CongestionPoint, NotificationPoint, ReactionPoint, Source};
 use crate::outside::{Parameters, boxed};
-use crate::unit::Rate;
+use crate::unit::{Rate, Span};
 
 /// The parameters of an outside congestion control, which make its parts.
 ///
@@ -127,6 +127,12 @@ pub trait CongestionScheme: Parameters {
     /// Every how many packets the target must acknowledge for the scheme to work; 0 for never.
     fn ack_every(&self) -> u32 {
         0
+    }
+
+    /// The longest time between two steps in which a source corrects its rate, beyond its round-trip
+    /// time.
+    fn period(&self) -> Span {
+        Span::ZERO
     }
 
     /// Whether sources have a window of one round trip that follows their rate, unless a scenario says

@@ -27,6 +27,8 @@ pub struct Tally {
     pub deadlocks: usize,
     /// Runs in which a flow starved.
     pub starved: usize,
+    /// Runs that were too short to tell whether a flow starves.
+    pub undecided: usize,
     /// Runs in which a packet was lost.
     pub lost: usize,
     /// Runs that could not be made.
@@ -39,6 +41,7 @@ impl Tally {
         self.runs += 1;
         self.deadlocks += usize::from(findings.deadlock);
         self.starved += usize::from(findings.starved);
+        self.undecided += usize::from(findings.undecided);
         self.lost += usize::from(findings.lost);
         self.errors += usize::from(findings.error);
     }
@@ -49,6 +52,7 @@ impl Tally {
             runs: self.runs + other.runs,
             deadlocks: self.deadlocks + other.deadlocks,
             starved: self.starved + other.starved,
+            undecided: self.undecided + other.undecided,
             lost: self.lost + other.lost,
             errors: self.errors + other.errors,
         }
@@ -69,6 +73,9 @@ impl Tally {
             count => format!("{count} with losses"),
         };
         let mut found = format!("{deadlocks}, {starved}, {lost}");
+        if self.undecided > 0 {
+            found += &format!(", {} too short to tell starvation", self.undecided);
+        }
         if self.errors > 0 {
             found += &format!(", {} not made", self.errors);
         }

@@ -42,8 +42,17 @@ pub static NUMBERS: &[Number] = numbers! {
     /// How many queues the shortest cycle of the first deadlock has.
     "deadlock_ports": One, Run(|it| count(it.run.outcome.deadlock.as_ref()?.cycle.len())),
         kept: Sampled, may_be_missing: true;
-    /// How many flows starve: they move, but far below their fair rate.
+    /// How many flows starved at any time: they got far less than their fair rate for long.
     "starved": One, Run(|it| count(it.run.outcome.starved.len())), kept: Always;
+    /// How many flows starved until their end or that of the run.
+    "starving": One, Run(|it| {
+        count(it.run.outcome.starved.iter().filter(|it| it.until.is_none()).count())
+    }), kept: Sampled;
+    /// 1 if no flow starved, but the run was too short to tell whether one does; else 0.
+    "undecided": One, Run(|it| {
+        let outcome = &it.run.outcome;
+        flag(outcome.undecided.is_some() && outcome.starved.is_empty())
+    }), kept: Always;
     /// Packets lost: they did not fit, or were dropped by a watchdog, to break a deadlock, or by a
     /// wire.
     "lost": One, Run(|it| Some(Whole(it.run.outcome.lost_packets))), json: Absent("lost_packets"),

@@ -189,7 +189,7 @@ fn one_of_many_flows_can_be_asked_for() {
 #[test]
 fn campaigns_keep_what_they_always_have() {
     let always = kept_names(Kept::Always);
-    assert_eq!(always, ["deadlock", "starved", "lost", "warnings"]);
+    assert_eq!(always, ["deadlock", "starved", "undecided", "lost", "warnings"]);
     let usually = kept_names(Kept::Usually);
     let expected = [
         "deadlock_ms",

@@ -19,7 +19,7 @@ use crate::spread::Step;
 /// The state that belongs to no part, and what happens between windows.
 #[derive(Debug)]
 pub(super) struct Lead<'c> {
-    /// A run without nodes: its events are samples and ticks, and at the end all parts are merged
+    /// A run without nodes: its events are samples, and at the end all parts are merged
     /// into it.
     whole: Simulator<'c>,
     partition: Partition,
@@ -183,12 +183,6 @@ impl<'c> Lead<'c> {
                     run.queue.push(Event::new(replay.next(), Kind::Snapshot, 0));
                 }
             }
-            Kind::Tick => {
-                for index in 0..self.whole.flows.len() {
-                    self.whole.flows[index] = whole.flow(index);
-                }
-                self.whole.take(event);
-            }
             _ => self.whole.take(event),
         }
     }
@@ -278,6 +272,7 @@ impl<'c> Lead<'c> {
         for part in &mut parts {
             whole.tally.add(&part.tally);
             whole.receivers.add(&mut part.receivers);
+            whole.served.take(&mut part.served);
             for (flow, state) in whole.flows.iter_mut().zip(&part.flows) {
                 flow.add(state);
             }

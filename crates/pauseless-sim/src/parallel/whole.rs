@@ -52,9 +52,7 @@ fn part_of(whole: &Simulator<'_>, event: Event) -> Option<NodeId> {
         Kind::Consume => Some(whole.config.receivers[index].host),
         Kind::FlowStart => Some(whole.config.flows[index].source),
         Kind::FlowStop => Some(whole.config.flows[index].target),
-        Kind::Recover | Kind::Sample | Kind::Tick | Kind::Snapshot | Kind::Look | Kind::Calm => {
-            None
-        }
+        Kind::Recover | Kind::Sample | Kind::Snapshot | Kind::Look | Kind::Calm => None,
     }
 }
 

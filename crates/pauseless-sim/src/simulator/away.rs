@@ -12,6 +12,7 @@ use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
 use crate::record::Recorder;
+use crate::served::Served;
 use crate::tag::{Answers, Trail, Trails};
 use crate::tap::Tapped;
 
@@ -65,6 +66,7 @@ impl<'c> Simulator<'c> {
             now: self.now,
             end: self.end,
             flows: vec![FlowState::default(); config.flows.len()],
+            served: Served::new(config),
             routes: self.routes.clone(),
             followers: self.followers.clone(),
             answers: Answers::default(),

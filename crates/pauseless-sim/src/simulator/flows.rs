@@ -219,6 +219,7 @@ impl Simulator<'_> {
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
         let state = &mut self.flows[flow.index()];
         state.delivered += size;
+        self.served.deliver(self.now, flow, size);
         self.stopping.gone += size;
         let terms = &self.config.flows[flow.index()];
         if state.delivered != terms.size {

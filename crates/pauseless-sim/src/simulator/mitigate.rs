@@ -97,6 +97,7 @@ impl Simulator<'_> {
         let flow = tag.flow();
         if !tag.is_answer() {
             self.flows[flow.index()].lost += size;
+            self.served.lose(self.now, flow, size);
             self.stopping.gone += size;
         }
         self.forget_note(tag);

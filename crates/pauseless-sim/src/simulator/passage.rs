@@ -99,6 +99,7 @@ impl Simulator<'_> {
         self.tally.expired_bytes += size;
         if !tag.is_answer() {
             self.flows[tag.flow().index()].expired += size;
+            self.served.expire(self.now, tag.flow(), size);
             self.stopping.gone += size;
             self.settle_expired(tag.flow());
         }

@@ -11,6 +11,8 @@ pub struct Found {
     pub deadlock: usize,
     /// Runs in which a flow starves.
     pub starved: usize,
+    /// Runs that were too short to tell whether a flow starves.
+    pub undecided: usize,
     /// Runs in which packets were lost.
     pub lost: usize,
     /// Runs whose scenario has warnings.
@@ -28,6 +30,7 @@ impl Found {
         Ok(Found {
             deadlock: deadlock?.len(),
             starved: starved?.len(),
+            undecided: above(rows, UNDECIDED)?.len(),
             lost: lost?.len(),
             warned: warned.len(),
             first_warned: warned.first().map(|row| tasks[*row].to_string()),
@@ -50,6 +53,10 @@ impl Found {
             runs(starved),
             runs(lost)
         )];
+        if self.undecided > 0 {
+            let runs = plural(self.undecided as u64, "run");
+            lines.push(format!("{runs} too short to tell whether a flow starves."));
+        }
         lines.extend(self.first_warned.as_ref().map(|task| {
             let (runs, were) = match self.warned {
                 1 => ("1 run".to_string(), "was"),
@@ -73,6 +80,9 @@ fn above(rows: &Rows<'_>, name: &str) -> Result<Vec<usize>, String> {
     let is_above = |row: &usize| rows.is_made(*row) && numbers[*row].is_some_and(|it| it > 0.0);
     Ok((0..rows.len()).filter(is_above).collect())
 }
+
+/// Whether a run was too short to tell whether a flow starves.
+const UNDECIDED: &str = "undecided";
 
 /// How many warnings the scenario of a run has.
 pub(super) const WARNINGS: &str = "warnings";

@@ -47,6 +47,8 @@ records! {
     pub(crate) struct FoundRecord<'a>(found: &'a Found) {
         deadlock: usize = found.deadlock;
         starved: usize = found.starved;
+        /// Runs that were too short to tell whether a flow starves.
+        undecided: usize = found.undecided;
         lost: usize = found.lost;
         warnings: usize = found.warned;
         first_with_warnings: Option<&'a str> = found.first_warned.as_deref();

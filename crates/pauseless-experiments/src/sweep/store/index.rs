@@ -46,6 +46,8 @@ pub struct Findings {
     pub deadlock: bool,
     /// Whether a flow starves in it.
     pub starved: bool,
+    /// Whether it was too short to tell whether a flow starves.
+    pub undecided: bool,
     /// Whether a packet was lost in it.
     pub lost: bool,
     /// Whether it could not be made.
@@ -63,6 +65,7 @@ impl Findings {
         Findings {
             deadlock: above_zero("deadlock"),
             starved: above_zero("starved"),
+            undecided: above_zero("undecided"),
             lost: above_zero("lost"),
             error: row.error.is_some(),
         }

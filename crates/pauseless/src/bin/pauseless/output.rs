@@ -84,16 +84,21 @@ pub fn warnings<'w>(warnings: impl IntoIterator<Item = &'w String>) {
     }
 }
 
-/// The exit status if a denied finding was found, after naming it; `None` if there was none.
-pub fn denied(deny: &[Deny], is_found: impl Fn(&Finding) -> bool) -> Option<ExitCode> {
+/// The exit status if a denied finding was found, after naming it; `None` if there was none. Where
+/// starvation is denied and nothing is denied that was found, `undecided` is a reason too.
+pub fn denied(
+    deny: &[Deny],
+    is_found: impl Fn(&Finding) -> bool,
+    undecided: Option<String>,
+) -> Option<ExitCode> {
     let mut denied = Vec::from_iter(deny.iter().map(|deny| Finding::from(*deny)).filter(is_found));
     denied.sort();
     denied.dedup();
     let names = Vec::from_iter(denied.into_iter().map(Finding::name)).join(", ");
-    (!names.is_empty()).then(|| {
-        tell!("denied: {names}");
-        ExitCode::from(FINDING)
-    })
+    let undecided = undecided.filter(|_| deny.contains(&Deny::Starvation));
+    let reason = if names.is_empty() { undecided? } else { names };
+    tell!("denied: {reason}");
+    Some(ExitCode::from(FINDING))
 }
 
 /// Prints the warnings of a scenario.

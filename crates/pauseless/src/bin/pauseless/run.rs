@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use pauseless_compat::hpcc::{self, Case, Compat};
 use pauseless_report::html::{self, Heading};
-use pauseless_report::verdict::Finding;
+use pauseless_report::verdict::{self, Finding};
 use pauseless_report::{csv, json, scene, text};
 use pauseless_run::Run;
 use pauseless_run::capture::Ports;
@@ -203,7 +203,7 @@ fn status(args: &RunArgs, run: &Run) -> ExitCode {
         return ExitCode::from(INTERRUPTED);
     }
     let is_found = |finding: &Finding| finding.is_denied_in(&run.outcome);
-    output::denied(&args.deny, is_found).unwrap_or(ExitCode::SUCCESS)
+    output::denied(&args.deny, is_found, verdict::undecided(run)).unwrap_or(ExitCode::SUCCESS)
 }
 
 fn page(run: &Run) -> String {

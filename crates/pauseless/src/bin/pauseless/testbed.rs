@@ -207,7 +207,8 @@ fn status(args: &TestbedArgs, runs: &[Measured], is_interrupted: bool) -> ExitCo
         return ExitCode::from(INTERRUPTED);
     }
     let is_found = |finding: &Finding| runs.iter().any(|it| finding.is_in(&it.run.outcome));
-    output::denied(&args.deny, is_found).unwrap_or_else(|| {
+    let undecided = runs.iter().find_map(|it| verdict::undecided(&it.run));
+    output::denied(&args.deny, is_found, undecided).unwrap_or_else(|| {
         let is_given_up = runs.iter().any(|it| it.wire.vanished > 0);
         ExitCode::from(if is_given_up { USAGE } else { 0 })
     })

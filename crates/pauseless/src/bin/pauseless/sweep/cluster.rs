@@ -180,6 +180,7 @@ impl State<'_> {
             "done": done.runs,
             "deadlocks": done.deadlocks,
             "starved": done.starved,
+            "undecided": done.undecided,
             "lost": done.lost,
             "errors": done.errors,
             "merged": self.merged.as_ref().is_some_and(|(_, rows, all)| rows == all),

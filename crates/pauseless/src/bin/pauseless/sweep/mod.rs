@@ -291,6 +291,7 @@ impl Summary<'_> {
             "made": self.executed.progress.tally.runs,
             "deadlocks": all.deadlocks,
             "starved": all.starved,
+            "undecided": all.undecided,
             "lost": all.lost,
             "errors": all.errors,
             "interrupted": self.executed.interrupted,
@@ -317,7 +318,11 @@ impl Summary<'_> {
             Deny::Loss => all.lost > 0,
             Deny::Starvation => all.starved > 0,
         });
-        let denied = Vec::from_iter(denied.map(|deny| format!("{deny:?}").to_lowercase()));
+        let mut denied = Vec::from_iter(denied.map(|deny| format!("{deny:?}").to_lowercase()));
+        if all.undecided > 0 && self.args.deny.contains(&Deny::Starvation) {
+            let runs = quantity::plural(all.undecided as u64, "run");
+            denied.push(format!("starvation is undecided in {runs}"));
+        }
         if denied.is_empty() {
             return ExitCode::SUCCESS;
         }
