@@ -2,11 +2,12 @@
 
 use super::{mitigation, provenance, replica};
 use pauseless_run::Run;
+use pauseless_run::metrics::censored::Bounded;
 use pauseless_run::metrics::completion::{Completion, Group};
 use pauseless_run::metrics::distribution::Percentile;
 use pauseless_run::metrics::links::LayerUse;
 use pauseless_run::metrics::{Fairness, Metrics};
-use pauseless_run::results::{NUMBERS, Number, Of, Scope, Value};
+use pauseless_run::results::{Bound, NUMBERS, Number, Of, Scope, Value};
 use pauseless_text::quantity;
 use pauseless_text::terminal::Table;
 
@@ -65,6 +66,7 @@ fn completion(completion: &Completion) -> Section {
     }
     let mut table = Table::new(&heads);
     table.push(group_row("all", all, detail));
+    bound_rows(all, detail).into_iter().for_each(|row| table.push(row));
     // Of a few flows every one is in the table above.
     if detail == Detail::Many {
         for (range, group) in &completion.by_size {
@@ -75,6 +77,7 @@ fn completion(completion: &Completion) -> Section {
         }
     }
     let mut notes = Vec::new();
+    notes.extend(unfinished(all));
     if all.not_started > 0 {
         let flows = quantity::plural(all.not_started as u64, "flow");
         notes.push(format!("Besides these, {flows} did not start."));
@@ -88,18 +91,73 @@ fn completion(completion: &Completion) -> Section {
 
 fn group_row(name: &str, group: &Group, detail: Detail) -> Vec<String> {
     let mut row = vec![name.to_string()];
+    row.extend(counts().map(|(number, of)| cell(number, of(group))));
+    row.extend(statistics(group, detail, |it| it.value));
+    row
+}
+
+/// The counts of flows that tables begin with.
+fn counts() -> impl Iterator<Item = (&'static Number, fn(&Group) -> Option<Value>)> {
+    shown(Scope::Flows).filter_map(|number| match number.of {
+        Of::Flows(of) => Some((number, of)),
+        _ => None,
+    })
+}
+
+/// The cells of a group behind its counts: what `take` makes of each statistic.
+fn statistics(
+    group: &Group,
+    detail: Detail,
+    take: impl Fn(&Bounded<Value>) -> Option<Value>,
+) -> Vec<String> {
+    let mut row = Vec::new();
     for number in shown(Scope::Flows) {
-        let mut push = |value: Option<Value>| row.push(cell(number, value));
+        let mut push = |percentile: Option<Percentile>| {
+            let bounded = number.bounded(group, percentile);
+            row.push(cell(number, bounded.and_then(|it| take(&it))));
+        };
         match number.of {
-            Of::Flows(of) => push(of(group)),
-            Of::Percentile(of) => {
-                let percentiles = detail.percentiles().iter();
-                percentiles.for_each(|(_, percentile)| push(of(group, *percentile)));
+            Of::Percentile(_) => {
+                detail.percentiles().iter().for_each(|(_, percentile)| push(Some(*percentile)));
             }
+            Of::Mean(_) => push(None),
             _ => {}
         }
     }
     row
+}
+
+/// The rows below that of all flows: what unfinished ones could make of it, and how sure percentiles
+/// of many are.
+fn bound_rows(group: &Group, detail: Detail) -> Vec<Vec<String>> {
+    let mut bounds = Vec::new();
+    if group.unfinished > 0 {
+        bounds.extend([("  at best", Bound::Best), ("  at worst", Bound::Worst)]);
+    }
+    if detail == Detail::Many {
+        bounds.extend([("  95 % from", Bound::From), ("  95 % to", Bound::To)]);
+    }
+    let rows = bounds.into_iter().map(|(name, bound)| {
+        let mut row = vec![name.to_string()];
+        row.extend(counts().map(|_| String::new()));
+        row.extend(statistics(group, detail, |it| bound.of(it)));
+        row
+    });
+    rows.collect()
+}
+
+/// How many flows did not finish, if some did not.
+fn unfinished(group: &Group) -> Option<String> {
+    let (finished, unfinished) = (group.finished as u64, group.unfinished as u64);
+    (unfinished > 0).then(|| {
+        let flows = quantity::plural(finished + unfinished, "flow");
+        let share = quantity::percent(unfinished as f64 / (finished + unfinished) as f64);
+        let unfinished = quantity::count(unfinished);
+        format!(
+            "{unfinished} of {flows} ({share}) did not finish. Completion times and slowdowns leave \
+             them out; with them each lies between `at best` and `at worst` (-: no bound)."
+        )
+    })
 }
 
 fn links(run: &Run, metrics: &Metrics) -> Option<Section> {

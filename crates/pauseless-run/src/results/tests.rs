@@ -116,7 +116,7 @@ fn bad_references_say_what_is_wrong() {
         ("slowdown{q=99}", "slowdown has no parameter \"q\"; did you mean p?"),
         (
             "slowdown{percentile=99}",
-            "slowdown has no parameter \"percentile\"; it takes p, size, class, group, flow",
+            "slowdown has no parameter \"percentile\"; it takes p, size, class, group, flow, bound",
         ),
         ("deadlock{port=S1:S2}", "deadlock has no parameters"),
         ("slowdown{p=}", "p has no value; write p=99"),
