@@ -43,8 +43,10 @@ named! {
 pub struct Doubt {
     /// Whether the comparison misleads; `None` if it holds whatever becomes of the flows.
     pub mark: Option<Mark>,
-    /// How many flows did not finish, and what that means.
-    pub says: String,
+    /// The shares of flows that did not finish: the least and the most, with their cases.
+    pub shares: String,
+    /// What these flows could change; empty if there is nothing to compare.
+    pub with_them: String,
 }
 
 impl Doubt {
@@ -69,15 +71,36 @@ impl Doubt {
         } else {
             format!("{} to {}", share(least), share(most))
         };
-        let says = format!("{shares} of the flows did not finish and are in no completion time");
-        Some(Doubt { mark, says })
+        Some(Doubt { mark, shares, with_them: String::new() })
     }
 
-    /// The mark and what is said, in one line.
+    /// How many flows did not finish, as a sentence without its end.
+    pub fn says(&self) -> String {
+        let with_them = self.with_them();
+        format!("{} of the flows did not finish and are in no completion time{with_them}", self.shares)
+    }
+
+    /// The mark and the sentence.
     pub fn text(&self) -> String {
+        self.marked(self.says())
+    }
+
+    /// The mark and the shares, for a table.
+    pub fn brief(&self) -> String {
+        self.marked(format!("{} unfinished{}", self.shares, self.with_them()))
+    }
+
+    fn marked(&self, text: String) -> String {
         match self.mark {
-            Some(mark) => format!("{}: {}", mark.name(), self.says),
-            None => self.says.clone(),
+            Some(mark) => format!("{}: {text}", mark.name()),
+            None => text,
+        }
+    }
+
+    fn with_them(&self) -> String {
+        match self.with_them.as_str() {
+            "" => String::new(),
+            text => format!("; with them {text}"),
         }
     }
 }
@@ -155,6 +178,8 @@ mod tests {
         assert_eq!(open.mark, Some(Mark::Open));
         let sure = Doubt::of(&[few, whole], true).expect("unfinished flows");
         assert_eq!(sure.mark, None);
+        let sure = Doubt { with_them: "2 and more".to_string(), ..sure };
+        assert_eq!(sure.brief(), "0 % (GFC) to 0.5 % (CBFC) unfinished; with them 2 and more");
         assert_eq!(range(1.5, f64::INFINITY), "1.50 and more");
         assert_eq!((range(1.5, 2.0), range(2.0, 2.0)), ("1.50 to 2".into(), "2".into()));
     }

@@ -6,6 +6,7 @@ use super::rows::Rows;
 use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
 use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 
@@ -34,11 +35,19 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         data: data(&groups, &wanted.name, of),
         figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
         notes,
+        doubt: doubt(&groups),
     })
+}
+
+/// Distributions are compared by their medians.
+fn doubt(groups: &Groups) -> Option<Doubt> {
+    let value = |group| groups.values.get(&group).map(|it: &Vec<f64>| quantile(it, 0.5));
+    groups.left.doubt(&groups.key, |it| quantile(it, 0.5), value, |_| 0)
 }
 
 fn series(groups: &Groups, group: u64) -> Series {
     let label = groups.key.named(group).pop().unwrap_or_default();
+    let label = label + &groups.left.label(group..group + 1);
     Series::new(label, Drawn::Steps, steps(&groups.values[&group]))
 }
 
@@ -56,11 +65,15 @@ fn shown(groups: &Groups) -> Shown {
     let mut heads = groups.key.heads();
     heads.push(Head::number("runs"));
     heads.extend(QUANTILES.map(|(name, _)| Head::number(name)));
+    heads.extend(groups.left.heads());
     let rows = groups.values.iter().map(|(group, values)| {
         let mut row: Vec<String> = groups.key.words(*group);
         row.push(significant(values.len() as f64));
         row.extend(QUANTILES.map(|(_, share)| significant(quantile(values, share))));
-        row.into_iter().map(Cell::Text).collect()
+        let mut row: Vec<Cell> = row.into_iter().map(Cell::Text).collect();
+        // The median over runs, as in its column.
+        row.extend(groups.left.cells(*group, |it| quantile(it, 0.5)));
+        row
     });
     Shown { rows: rows.collect(), heads }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::super::campaign::Label;
-use super::file::{Band, Kind, Middle, Wanted};
+use super::file::{Band, Kind, Middle, Take, Wanted};
 use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
 use pauseless_figures::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 
@@ -28,9 +29,11 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         spreads: spreads.collect(),
         is_log: *is_log,
         middle: if *middle == Middle::Mean { "mean" } else { "median" },
+        take: if *middle == Middle::Mean { Take::Mean } else { Take::Median },
         groups,
     };
     let layout = lines.layout(rows)?;
+    let doubt = lines.doubt();
     let figure = lines.figure(&layout, x, *band);
     let mut notes = lines.groups.notes.clone();
     if lines.spreads.values().any(|it| !it.is_sure) {
@@ -49,6 +52,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         data: lines.data(),
         figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
         notes,
+        doubt,
     })
 }
 
@@ -59,6 +63,7 @@ struct Lines<'a> {
     spreads: BTreeMap<u64, Spread>,
     is_log: bool,
     middle: &'static str,
+    take: Take,
 }
 
 impl Lines<'_> {
@@ -74,6 +79,14 @@ impl Lines<'_> {
     /// How many places there are across.
     fn width(&self) -> u64 {
         self.groups.key.last_len()
+    }
+
+    /// Curves are compared at each place.
+    fn doubt(&self) -> Option<Doubt> {
+        let value = |group| self.spreads.get(&group).map(|it: &Spread| it.middle);
+        let width = self.width();
+        let Groups { left, key, .. } = &self.groups;
+        left.doubt(key, |it| spread::take(it, self.take), value, |group| group % width)
     }
 
     fn title(&self, x: &str) -> String {
@@ -110,7 +123,8 @@ impl Lines<'_> {
         let points = all.iter().map(|(x, it)| (x / scale, it.middle));
         let mut words = self.groups.key.named(curve * width);
         words.pop();
-        let label = words.pop().unwrap_or_default();
+        let unfinished = self.groups.left.label(curve * width..(curve + 1) * width);
+        let label = words.pop().unwrap_or_default() + &unfinished;
         Series {
             spread: figure::Spread::Band(all.iter().map(|(_, it)| it.ends).collect()),
             ..Series::new(label, Drawn::Marked, points.collect())
@@ -139,11 +153,14 @@ impl Lines<'_> {
         let mut heads = self.groups.key.heads();
         let middle = format!("{} {}", self.middle, words::measured(self.of));
         heads.extend(["runs", &middle, "from", "to"].map(Head::number));
+        heads.extend(self.groups.left.heads());
         let rows = self.spreads.iter().map(|(group, it)| {
             let mut row = self.groups.key.words(*group);
             let [low, high] = it.ends;
             row.extend([it.count as f64, it.middle, low, high].map(significant));
-            row.into_iter().map(Cell::Text).collect()
+            let mut row: Vec<Cell> = row.into_iter().map(Cell::Text).collect();
+            row.extend(self.groups.left.cells(*group, |it| spread::take(it, self.take)));
+            row
         });
         Shown { rows: rows.collect(), heads }
     }
@@ -159,6 +176,8 @@ impl Lines<'_> {
         add(format!("{of}_{}", self.middle), &|it| it.middle);
         add(format!("{of}_low"), &|it| it.ends[0]);
         add(format!("{of}_high"), &|it| it.ends[1]);
+        let take = |it: &[f64]| spread::take(it, self.take);
+        columns.extend(self.groups.left.data(of, &self.groups.keys(), take));
         Table::new(&self.wanted.name, columns)
     }
 }

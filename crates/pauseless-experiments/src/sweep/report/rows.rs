@@ -11,8 +11,12 @@ use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::Condition;
 use super::{Head, words};
+use pauseless_run::results::{Beside, Reference};
 use pauseless_run::table::{Cells, Column, Table};
 pub use pauseless_scenario::did_you_mean;
+
+/// The numbers of a column; `None` where a run has none.
+type Numbers<'a> = Cow<'a, [Option<f64>]>;
 
 /// The rows of a campaign.
 pub struct Rows<'a> {
@@ -68,7 +72,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The numbers of a column.
-    pub(super) fn numbers(&self, name: &str) -> Result<Cow<'a, [Option<f64>]>, String> {
+    pub(super) fn numbers(&self, name: &str) -> Result<Numbers<'a>, String> {
         let numbers = self.cells(&column(name))?.numbers();
         numbers.ok_or_else(|| format!("column {name} has texts, not numbers"))
     }
@@ -81,6 +85,19 @@ impl<'a> Rows<'a> {
     /// A number as the campaign's file has it: `rate.min` for the column `rate_min`.
     pub(super) fn kept<'n>(&'n self, name: &'n str) -> &'n str {
         self.campaign.keep.iter().find(|it| column(it) == name).map_or(name, |it| it)
+    }
+
+    /// What stands beside a number that only finished flows have, with the columns of the results;
+    /// `None` for another number, and if these were not kept.
+    pub(super) fn beside(&self, name: &str) -> Option<(Beside, Vec<(String, Numbers<'a>)>)> {
+        let beside = Reference::parse(self.kept(name)).ok()?.beside()?;
+        let columns = beside.all().map(|it| {
+            let name = it.column();
+            let numbers = self.numbers(&name).ok()?;
+            Some((name, numbers))
+        });
+        let columns: Option<Vec<_>> = columns.into_iter().collect();
+        Some((beside, columns?))
     }
 
     /// The values of an axis, or why a run ended, or its seed.
