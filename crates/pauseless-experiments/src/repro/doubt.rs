@@ -106,3 +106,84 @@ impl Criterion {
 
 /// The ways to make one number of those of all seeds that never fall when one of them grows.
 const RISING: [&str; 5] = ["median", "mean", "min", "max", "sum"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repro::Scale;
+    use pauseless_run::metrics::bias::Mark;
+    use pauseless_text::declare::{Declared, Section, Sink};
+
+    fn claim(text: &str) -> Claim {
+        let text = format!("text = \"t\"\npaper = \"p\"\n{text}");
+        let sink = Sink::default();
+        let table = pauseless_scenario::parse_table(&text).expect("TOML");
+        let mut root = Section::root(&sink, table);
+        let claim = Claim::read(&mut root);
+        root.finish();
+        assert!(sink.is_empty(), "{:?}", sink.into_list());
+        claim
+    }
+
+    /// Two seeds each of a case that finishes, one of which a part is left, and one of which as
+    /// large a part is left.
+    fn values() -> Values {
+        let mut values = Values::default();
+        let mut add = |name: &str, value: f64, best: f64, worst: f64, unfinished: u64| {
+            let name = format!("{name}/fct_mean_us");
+            for _ in 0..2 {
+                values.push(name.clone(), value);
+                let case = Case {
+                    name: String::new(),
+                    value: Some(value),
+                    best,
+                    worst,
+                    finished: 100 - unfinished,
+                    unfinished,
+                };
+                values.push_case(name.clone(), Some(case));
+            }
+        };
+        add("whole", 10.0, 10.0, 10.0, 0);
+        add("cut", 5.0, 8.0, f64::INFINITY, 20);
+        add("slow", 20.0, 30.0, f64::INFINITY, 20);
+        values.push("other/pauses", 4.0);
+        values
+    }
+
+    fn doubt(text: &str) -> Option<Doubt> {
+        let judged = claim(text).judge(&values(), &[], Scale::Quick);
+        judged.findings[0].doubt.clone()
+    }
+
+    #[test]
+    fn a_claim_between_shares_that_differ_is_biased_and_has_bounds() {
+        let found =
+            doubt("value = \"whole/fct_mean_us : cut/fct_mean_us\"\nat_least = 1.5\nmet = true");
+        let found = found.expect("flows are unfinished");
+        assert_eq!(found.mark, Some(Mark::Biased));
+        // 10 over 8 and more.
+        let with = "0 to 1.25, so that it does not hold";
+        assert_eq!(
+            found.brief(),
+            format!("biased: 0 % (whole) to 20.0 % (cut) unfinished; with them {with}")
+        );
+        let order = "order = [\"whole/fct_mean_us\", \"slow/fct_mean_us\"]\nmet = true";
+        let found = doubt(order).expect("flows are unfinished");
+        assert_eq!(found.mark, Some(Mark::Biased));
+        assert_eq!(found.with_them, "10, 30 and more");
+    }
+
+    #[test]
+    fn a_claim_that_unfinished_flows_could_turn_is_open() {
+        let order = "order = [\"cut/fct_mean_us\", \"slow/fct_mean_us\"]\nmet = true";
+        let found = doubt(order).expect("flows are unfinished");
+        assert_eq!((found.mark, found.shares.as_str()), (Some(Mark::Open), "20.0 %"));
+        let sure = doubt("value = \"slow/fct_mean_us@min\"\nat_least = 15\nmet = true");
+        assert_eq!(sure.expect("flows are unfinished").mark, None);
+        let open = doubt("value = \"slow/fct_mean_us\"\nat_most = 40\nmet = true");
+        assert_eq!(open.expect("flows are unfinished").mark, Some(Mark::Open));
+        assert_eq!(doubt("value = \"whole/fct_mean_us\"\nat_most = 40\nmet = true"), None);
+        assert_eq!(doubt("value = \"other/pauses\"\nat_most = 40\nmet = true"), None);
+    }
+}

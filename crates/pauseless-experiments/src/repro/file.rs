@@ -438,10 +438,12 @@ impl Experiment {
         // Completion times are of finished flows only: what the others leave open is measured, too.
         let besides = asked.iter().filter_map(|it| it.reference.beside());
         let besides: Vec<Beside> = besides.collect();
-        asked.extend(besides.iter().flat_map(Beside::all).map(|reference| Asked {
-            name: reference.text(),
-            reference: reference.clone(),
-        }));
+        asked.extend(
+            besides
+                .iter()
+                .flat_map(Beside::all)
+                .map(|reference| Asked { name: reference.text(), reference: reference.clone() }),
+        );
         asked
     }
 

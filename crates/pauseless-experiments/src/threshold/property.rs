@@ -165,8 +165,7 @@ impl Property {
             Property::PauseAt(port) => (self.name(), port.as_str()),
             Property::Number(limit) => {
                 let asked = format!("{:?}", limit.text);
-                let is_of_finite =
-                    limit.number.number.scope() == Scope::Flows;
+                let is_of_finite = limit.number.number.scope() == Scope::Flows;
                 if is_of_finite && config.flows.iter().all(|flow| flow.size == Bytes::MAX) {
                     let help = "no flow of the scenario has a size, so that none is ever finished";
                     return Err(format!("--find {asked}: {help}"));

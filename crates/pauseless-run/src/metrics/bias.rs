@@ -77,7 +77,10 @@ impl Doubt {
     /// How many flows did not finish, as a sentence without its end.
     pub fn says(&self) -> String {
         let with_them = self.with_them();
-        format!("{} of the flows did not finish and are in no completion time{with_them}", self.shares)
+        format!(
+            "{} of the flows did not finish and are in no completion time{with_them}",
+            self.shares
+        )
     }
 
     /// The mark and the sentence.

@@ -90,12 +90,7 @@ mod tests {
     #[test]
     fn by_hand() {
         let some = censored(&[10, 20, 30], &[25]);
-        let mean = Bounded {
-            value: Some(20.0),
-            best: 21.25,
-            worst: None,
-            interval: [None; 2],
-        };
+        let mean = Bounded { value: Some(20.0), best: 21.25, worst: None, interval: [None; 2] };
         assert_eq!(some.mean(), Some(mean));
         let ends = |p| some.at(p).map(|it| (it.value, it.best, it.worst));
         assert_eq!(ends(Percentile::P50), Some((Some(20), 20, Some(20))));

@@ -115,10 +115,10 @@ impl Percentile {
 
     /// Its name, such as `p999` or `p99.99`.
     pub fn name(self) -> String {
-        Percentile::NAMED.into_iter().find(|(_, it)| *it == self).map_or_else(
-            || format!("p{}", self.percent()),
-            |(name, _)| name.to_string(),
-        )
+        Percentile::NAMED
+            .into_iter()
+            .find(|(_, it)| *it == self)
+            .map_or_else(|| format!("p{}", self.percent()), |(name, _)| name.to_string())
     }
 
     /// The value of the nearest rank; `None` of nothing.

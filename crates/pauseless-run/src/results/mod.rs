@@ -8,8 +8,8 @@
 //!
 //! To add a number, add an entry to [`numbers::NUMBERS`].
 
-pub mod curves;
 mod bounds;
+pub mod curves;
 mod facts;
 pub mod listing;
 pub mod numbers;
