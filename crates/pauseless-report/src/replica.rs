@@ -52,7 +52,7 @@ pub fn section(run: &Run) -> Option<Section> {
         title: "that simulator and this engine, on the same files",
         table,
         notes: vec![
-            format!("Completion times: {}.", apart(both)),
+            format!("Completion times: {}{}.", apart(both), biased(both)),
             "That simulator's results are its replica's, which wrote the files. The verdict and all \
              other results are this engine's, with the rules of real switches."
                 .to_string(),
@@ -71,6 +71,18 @@ fn more(there: Option<f64>, here: Option<f64>) -> String {
             format!("{:+.2} %", 100.0 * (here / there - 1.0))
         }
         _ => "-".to_string(),
+    }
+}
+
+/// What is to be said of mean and percentile if they are not of as many flows.
+fn biased(both: &Comparison) -> String {
+    match (both.finished, both.finished_here) {
+        (there, here) if there == here => String::new(),
+        (there, here) => format!(
+            "; biased: mean and p99 are of flows that finished, {} there and {} here",
+            quantity::count(there),
+            quantity::count(here)
+        ),
     }
 }
 

@@ -65,15 +65,29 @@ fn completion(completion: &Completion) -> Section {
         }
     }
     let mut table = Table::new(&heads);
-    table.push(group_row("all", all, detail));
-    bound_rows(all, detail).into_iter().for_each(|row| table.push(row));
+    let mut push = |name: &str, group: &Group, bounds: &[Bound]| {
+        table.push(group_row(name, group, detail));
+        for bound in bounds {
+            table.push(bound_row(name, group, detail, *bound));
+        }
+    };
+    let open = |group: &Group| match group.unfinished {
+        0 => &[][..],
+        _ => &[Bound::Best, Bound::Worst],
+    };
+    // How sure percentiles are is said of many flows.
+    match (detail, all.unfinished) {
+        (Detail::Few, _) => push("all", all, open(all)),
+        (Detail::Many, 0) => push("all", all, &[Bound::From, Bound::To]),
+        (Detail::Many, _) => push("all", all, &Bound::ALL),
+    }
     // Of a few flows every one is in the table above.
     if detail == Detail::Many {
         for (range, group) in &completion.by_size {
-            table.push(group_row(&range.to_string(), group, detail));
+            push(&range.to_string(), group, open(group));
         }
         for (class, group) in &completion.by_class {
-            table.push(group_row(&format!("class {}", class.0), group, detail));
+            push(&format!("class {}", class.0), group, open(group));
         }
     }
     let mut notes = Vec::new();
@@ -127,23 +141,18 @@ fn statistics(
     row
 }
 
-/// The rows below that of all flows: what unfinished ones could make of it, and how sure percentiles
-/// of many are.
-fn bound_rows(group: &Group, detail: Detail) -> Vec<Vec<String>> {
-    let mut bounds = Vec::new();
-    if group.unfinished > 0 {
-        bounds.extend([("  at best", Bound::Best), ("  at worst", Bound::Worst)]);
-    }
-    if detail == Detail::Many {
-        bounds.extend([("  95 % from", Bound::From), ("  95 % to", Bound::To)]);
-    }
-    let rows = bounds.into_iter().map(|(name, bound)| {
-        let mut row = vec![name.to_string()];
-        row.extend(counts().map(|_| String::new()));
-        row.extend(statistics(group, detail, |it| bound.of(it)));
-        row
-    });
-    rows.collect()
+/// The row below that of a group with one of its bounds.
+fn bound_row(name: &str, group: &Group, detail: Detail, bound: Bound) -> Vec<String> {
+    let word = match bound {
+        Bound::Best => "at best",
+        Bound::Worst => "at worst",
+        Bound::From => "95 % from",
+        Bound::To => "95 % to",
+    };
+    let mut row = vec![format!("{name}, {word}")];
+    row.extend(counts().map(|_| String::new()));
+    row.extend(statistics(group, detail, |it| bound.of(it)));
+    row
 }
 
 /// How many flows did not finish, if some did not.
@@ -155,7 +164,7 @@ fn unfinished(group: &Group) -> Option<String> {
         let unfinished = quantity::count(unfinished);
         format!(
             "{unfinished} of {flows} ({share}) did not finish. Completion times and slowdowns leave \
-             them out; with them each lies between `at best` and `at worst` (-: no bound)."
+             them out; with them each lies between \"at best\" and \"at worst\" (-: no bound)."
         )
     })
 }

@@ -170,11 +170,11 @@ fn the_text_is_short() {
     let report = text::report(&small(), Paint::Plain);
     let (_, sections) = report.split_once("\ncompletion of finite flows\n").expect("finite flows");
     expect![[r#"
-          flows       finished  unfinished  FCT mean      p50  largest  slowdown mean   p50  largest
-          all                2           1   65.0 us  30.0 us   100 us           2.75  1.50     4.00
-            at best                           680 us   100 us  1.91 ms           27.3  4.00     76.4
-            at worst                               -   100 us        -              -  4.00        -
-          1 of 3 flows (33.3 %) did not finish. Completion times and slowdowns leave them out; with them each lies between `at best` and `at worst` (-: no bound).
+          flows          finished  unfinished  FCT mean      p50  largest  slowdown mean   p50  largest
+          all                   2           1   65.0 us  30.0 us   100 us           2.75  1.50     4.00
+          all, at best                           680 us   100 us  1.91 ms           27.3  4.00     76.4
+          all, at worst                               -   100 us        -              -  4.00        -
+          1 of 3 flows (33.3 %) did not finish. Completion times and slowdowns leave them out; with them each lies between "at best" and "at worst" (-: no bound).
           Besides these, 1 flow did not start.
 
         links

@@ -60,8 +60,10 @@ impl Claim {
         let cases: Vec<Case> = bounds.iter().flat_map(|it| it.cases.clone()).collect();
         let verdict = self.criterion().ok().and_then(|it| it.verdict(&bounds));
         let mut doubt = Doubt::of(&cases, verdict == Some(holds))?;
-        let ranges = bounds.iter().map(|it| range(it.best, it.worst));
-        doubt.with_them = Vec::from_iter(ranges).join(", ");
+        let mut ranges = Vec::from_iter(bounds.iter().map(|it| range(it.best, it.worst)));
+        // The ratio of two means of which neither has a bound, in a claim on several.
+        ranges.dedup();
+        doubt.with_them = ranges.join(", ");
         match verdict {
             Some(true) if !holds => doubt.with_them += ", so that it holds",
             Some(false) if holds => doubt.with_them += ", so that it does not hold",

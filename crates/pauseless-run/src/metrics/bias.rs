@@ -62,14 +62,11 @@ impl Doubt {
             apart if apart > APART_MAX => Some(Mark::Biased),
             _ => (!is_sure).then_some(Mark::Open),
         };
-        let share = |case: &Case| match case.name.as_str() {
-            "" => format!("{} %", percents(case.share())),
-            name => format!("{} % ({name})", percents(case.share())),
-        };
-        let shares = if least.share() == most.share() {
-            format!("{} %", percents(most.share()))
+        let [low, high] = [least, most].map(|case| format!("{} %", percents(case.share())));
+        let shares = if low == high {
+            high
         } else {
-            format!("{} to {}", share(least), share(most))
+            format!("{low} ({}) to {high} ({})", least.name, most.name)
         };
         Some(Doubt { mark, shares, with_them: String::new() })
     }
@@ -127,9 +124,10 @@ pub fn is_order_sure(cases: &[Case]) -> bool {
     pairs.fold(true, |all, sure| all & sure)
 }
 
-/// What a statistic can be over all flows: `1.5 to 2`, or `1.5 and more`.
+/// What a statistic can be over all flows: `1.5 to 2`, `1.5 and more`, or anything.
 pub fn range(best: f64, worst: f64) -> String {
     match worst {
+        f64::INFINITY if best == 0.0 => "anything".to_string(),
         _ if best == worst => significant(best),
         worst if worst.is_finite() => format!("{} to {}", significant(best), significant(worst)),
         _ => format!("{} and more", significant(best)),
@@ -184,6 +182,7 @@ mod tests {
         let sure = Doubt { with_them: "2 and more".to_string(), ..sure };
         assert_eq!(sure.brief(), "0 % (GFC) to 0.5 % (CBFC) unfinished; with them 2 and more");
         assert_eq!(range(1.5, f64::INFINITY), "1.50 and more");
+        assert_eq!(range(0.0, f64::INFINITY), "anything");
         assert_eq!((range(1.5, 2.0), range(2.0, 2.0)), ("1.50 to 2".into(), "2".into()));
     }
 }

@@ -49,6 +49,26 @@ named! {
 }
 
 impl Bound {
+    /// What the bound is, in one sentence.
+    pub fn says(self) -> &'static str {
+        match self {
+            Bound::Best => {
+                "The least that the statistic can be with the flows that have not finished; absent if \
+                 all have."
+            }
+            Bound::Worst => {
+                "The most that the statistic can be with the flows that have not finished, null \
+                 without a bound; absent if all have."
+            }
+            Bound::From => {
+                "The lower end of the 95 % confidence interval of the percentile, null without a bound."
+            }
+            Bound::To => {
+                "The upper end of the 95 % confidence interval of the percentile, null without a bound."
+            }
+        }
+    }
+
     /// This bound of a statistic; `None` if it has none.
     pub fn of<T: Copy>(self, bounded: &Bounded<T>) -> Option<T> {
         match self {

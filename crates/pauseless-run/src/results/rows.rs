@@ -50,12 +50,15 @@ impl JsonSchema for Object {
 
     /// Every field that any object of results can have, with the sentence of its declaration.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let numbers = NUMBERS.iter().filter_map(|number| match number.json {
-            Json::Absent(path) | Json::Null(path) => {
-                let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
-                Some((name.to_string(), json!({"description": number.says})))
-            }
-            Json::No => None,
+        let numbers = NUMBERS.iter().filter(|number| number.json != Json::No);
+        let numbers = numbers.flat_map(|number| {
+            let path = number.json.name();
+            let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
+            let bounds = number.bounds().iter().map(move |bound| {
+                (format!("{name}_{}", bound.name()), json!({"description": bound.says()}))
+            });
+            let own = (name.to_string(), json!({"description": number.says}));
+            std::iter::once(own).chain(bounds)
         });
         let properties = serde_json::Map::from_iter(numbers);
         json_schema!({
