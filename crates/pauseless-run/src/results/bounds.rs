@@ -10,7 +10,7 @@ use pauseless_text::named;
 named! {
     /// What a flow has once it has finished, and until then at least its best case.
     pub enum Measure {
-        /// The completion time.
+        /// The time from the start of a flow until its target has received everything.
         Fct = "completion time",
         /// The completion time as a multiple of that in an empty network.
         Slowdown = "slowdown",

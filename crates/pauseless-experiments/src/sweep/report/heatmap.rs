@@ -181,8 +181,9 @@ impl Map<'_> {
         });
         let title = self.groups.key.title(outer * self.size(), 2);
         let (x, y) = (self.x.axis.clone(), self.y.axis.clone());
+        let label = self.label() + &self.groups.left.label(0..u64::MAX);
         Panel {
-            heat: Some(Heat { label: self.label(), cells: cells.collect() }),
+            heat: Some(Heat { label, cells: cells.collect() }),
             ..Panel::new(title, x, y, Vec::new())
         }
     }
