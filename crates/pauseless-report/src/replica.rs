@@ -97,3 +97,35 @@ fn apart(both: &Comparison) -> String {
         100.0 * both.largest
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_different_numbers_of_flows_are_called_biased() {
+        let mut both = Comparison {
+            finished: 900,
+            finished_here: 1_000,
+            fct_mean_ps: Some(1.0),
+            fct_mean_ps_here: Some(2.0),
+            fct_p99_ps: Some(1),
+            fct_p99_ps_here: Some(2),
+            last_finish_ps: None,
+            last_finish_ps_here: None,
+            pause_frames: 0,
+            pause_frames_here: 0,
+            pauses_here: 0,
+            pause_frames_by_class: Vec::new(),
+            pause_frames_by_class_here: Vec::new(),
+            lost_packets: 0,
+            lost_packets_here: 0,
+            mean: 0.0,
+            largest: 0.0,
+        };
+        let says = "; biased: mean and p99 are of flows that finished, 900 there and 1,000 here";
+        assert_eq!(biased(&both), says);
+        both.finished = 1_000;
+        assert_eq!(biased(&both), "");
+    }
+}

@@ -35,19 +35,20 @@ impl Left {
     /// What is left open of the number `of` in these rows, for each combination of `key`.
     pub fn of(rows: &Rows<'_>, of: &str, selected: &[usize], key: &Key) -> Left {
         let mut groups: BTreeMap<u64, Flows> = BTreeMap::new();
-        let Some((beside, columns)) = rows.beside(of) else {
+        let Some(columns) = rows.beside(of) else {
             return Left { groups };
         };
-        for row in selected {
-            let number = |name: &str| columns.iter().find(|(it, _)| it == name)?.1[*row];
-            let Some(case) = beside.case(None, |it| number(&it.column())) else {
+        for &row in selected {
+            // A run in which no flow has started has no bounds.
+            let Some(best) = columns.best[row] else {
                 continue;
             };
-            let group = groups.entry(key.of(*row)).or_default();
-            group.finished += case.finished;
-            group.unfinished += case.unfinished;
-            group.best.push(case.best);
-            group.worst.push(case.worst);
+            let flows = |count: Option<f64>| count.unwrap_or(0.0) as u64;
+            let group = groups.entry(key.of(row)).or_default();
+            group.finished += flows(columns.finished[row]);
+            group.unfinished += flows(columns.unfinished[row]);
+            group.best.push(best);
+            group.worst.push(columns.worst[row].unwrap_or(f64::INFINITY));
         }
         for group in groups.values_mut() {
             group.best.sort_by(f64::total_cmp);

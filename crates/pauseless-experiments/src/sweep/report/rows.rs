@@ -11,12 +11,20 @@ use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::Condition;
 use super::{Head, words};
-use pauseless_run::results::{Beside, Reference};
+use pauseless_run::results::Reference;
 use pauseless_run::table::{Cells, Column, Table};
 pub use pauseless_scenario::did_you_mean;
 
 /// The numbers of a column; `None` where a run has none.
 type Numbers<'a> = Cow<'a, [Option<f64>]>;
+
+/// The columns beside a number that only finished flows have.
+pub(super) struct BesideColumns<'a> {
+    pub finished: Numbers<'a>,
+    pub unfinished: Numbers<'a>,
+    pub best: Numbers<'a>,
+    pub worst: Numbers<'a>,
+}
 
 /// The rows of a campaign.
 pub struct Rows<'a> {
@@ -87,17 +95,17 @@ impl<'a> Rows<'a> {
         self.campaign.keep.iter().find(|it| column(it) == name).map_or(name, |it| it)
     }
 
-    /// What stands beside a number that only finished flows have, with the columns of the results;
-    /// `None` for another number, and if these were not kept.
-    pub(super) fn beside(&self, name: &str) -> Option<(Beside, Vec<(String, Numbers<'a>)>)> {
+    /// What stands beside a number that only finished flows have; `None` for another number, and if
+    /// this was not kept.
+    pub(super) fn beside(&self, name: &str) -> Option<BesideColumns<'a>> {
         let beside = Reference::parse(self.kept(name)).ok()?.beside()?;
-        let columns = beside.all().map(|it| {
-            let name = it.column();
-            let numbers = self.numbers(&name).ok()?;
-            Some((name, numbers))
-        });
-        let columns: Option<Vec<_>> = columns.into_iter().collect();
-        Some((beside, columns?))
+        let numbers = |it: &Reference| self.numbers(&it.column()).ok();
+        Some(BesideColumns {
+            finished: numbers(&beside.finished)?,
+            unfinished: numbers(&beside.unfinished)?,
+            best: numbers(&beside.best)?,
+            worst: numbers(&beside.worst)?,
+        })
     }
 
     /// The values of an axis, or why a run ended, or its seed.
