@@ -5,7 +5,7 @@ use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
-use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Source};
 use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
@@ -21,10 +21,11 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let layout = Layout::of(&groups.key, &groups.keys());
     let panels = layout.panels.iter().map(|(title, curves)| {
         let x = Axis::new(words::measured(of), Scale::log_if(*is_log));
-        let series = curves.iter().map(|group| series(&groups, *group));
+        let series = curves.iter().flat_map(|group| series(&groups, *group));
         Panel::new(title, x, Axis::linear("share of runs"), series.collect())
     });
-    let figure = Figure::new(&wanted.name, &title, panels.collect());
+    let caption = format!("{title}{}", groups.left.caption());
+    let figure = Figure::new(&wanted.name, &caption, panels.collect());
     let mut notes = groups.notes.clone();
     notes.extend(layout.notes);
     Ok(Part {
@@ -45,10 +46,18 @@ fn doubt(groups: &Groups) -> Option<Doubt> {
     groups.left.doubt(&groups.key, |it| quantile(it, 0.5), value, |_| 0)
 }
 
-fn series(groups: &Groups, group: u64) -> Series {
+/// A curve, and beside it that of the runs at best and at worst if unfinished flows leave it open.
+fn series(groups: &Groups, group: u64) -> Vec<Series> {
     let label = groups.key.named(group).pop().unwrap_or_default();
     let label = label + &groups.left.label(group..group + 1);
-    Series::new(label, Drawn::Steps, steps(&groups.values[&group]))
+    let bounds = groups.left.bounds(group).into_iter().flatten();
+    let ends = bounds.map(|sorted| {
+        let points = steps(sorted).into_iter().filter(|(value, _)| value.is_finite());
+        Series::new(&label, Drawn::Steps, points.collect()).from_source(Source::Companion)
+    });
+    let ends = ends.filter(|it| !it.points.is_empty());
+    let values = Series::new(&label, Drawn::Steps, steps(&groups.values[&group]));
+    std::iter::once(values).chain(ends).collect()
 }
 
 /// The share of values that are not above each of them, of many values as many as can be seen.

@@ -72,6 +72,23 @@ impl Left {
         }
     }
 
+    /// What the runs of a group have at best, and at worst, each in order; `None` if all of its flows
+    /// have finished.
+    pub(super) fn bounds(&self, group: u64) -> Option<[&[f64]; 2]> {
+        let flows = self.groups.get(&group).filter(|it| it.unfinished > 0)?;
+        Some([&flows.best, &flows.worst])
+    }
+
+    /// What a caption says of dashed curves; empty if all flows have finished.
+    pub(super) fn caption(&self) -> &'static str {
+        let is_open = self.groups.values().any(|it| it.unfinished > 0);
+        if is_open {
+            "; dashed: with unfinished flows at best and, if bounded, at worst"
+        } else {
+            ""
+        }
+    }
+
     /// What is to be said of a comparison of all groups. `middle` makes one number of those of all
     /// runs, `value` is the number that is shown for a group, and groups are compared with those that
     /// have the same `place`.

@@ -8,7 +8,7 @@ use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
-use pauseless_figures::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_figures::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series, Source};
 use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
@@ -102,7 +102,7 @@ impl Lines<'_> {
             let label = words::with_unit(&words::axis(x, self.unit()), scale.1);
             let x = Axis::new(label, Scale::log_if(self.is_log));
             let y = Axis::linear(words::measured(self.of));
-            let series = curves.iter().map(|curve| self.series(*curve, scale.0));
+            let series = curves.iter().flat_map(|curve| self.series(*curve, scale.0));
             Panel::new(title, x, y, series.collect())
         });
         let band = match band {
@@ -111,11 +111,31 @@ impl Lines<'_> {
             Band::Range => "all runs".to_string(),
         };
         let (title, middle) = (self.title(x), self.middle);
-        let caption = format!("{title}: the {middle} of the runs, and {band}");
+        let dashed = self.groups.left.caption();
+        let caption = format!("{title}: the {middle} of the runs, and {band}{dashed}");
         Figure::new(&self.wanted.name, caption, panels.collect())
     }
 
-    fn series(&self, curve: u64, scale: f64) -> Series {
+    /// A curve, and beside it what unfinished flows could make of it.
+    fn series(&self, curve: u64, scale: f64) -> Vec<Series> {
+        let middle = self.middles(curve, scale);
+        let ends = [0, 1].map(|end| {
+            let width = self.width();
+            let bound = |group: u64| {
+                let bounds = self.groups.left.bounds(group)?;
+                let value = spread::take(bounds[end], self.take);
+                value.is_finite().then(|| (self.x(group) / scale, value))
+            };
+            let groups = curve * width..(curve + 1) * width;
+            let mut points: Vec<(f64, f64)> = groups.filter_map(bound).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Series::new(&middle.label, Drawn::Marked, points).from_source(Source::Companion)
+        });
+        let ends = ends.into_iter().filter(|it| !it.points.is_empty());
+        std::iter::once(middle.clone()).chain(ends).collect()
+    }
+
+    fn middles(&self, curve: u64, scale: f64) -> Series {
         let width = self.width();
         let all = self.spreads.range(curve * width..(curve + 1) * width);
         let mut all: Vec<(f64, Spread)> = all.map(|(group, it)| (self.x(*group), *it)).collect();

@@ -9,6 +9,7 @@ use crate::sweep::execute::{Hooks, Made, execute};
 use crate::sweep::plan::{Plan, Task};
 use crate::sweep::row::Row;
 use crate::sweep::store::{Columns, Identity};
+use pauseless_figures::figure::Source;
 use pauseless_run::metrics::bias::Mark;
 
 /// Eight hosts send to a ninth, one after the other; one case is cut off when many flows are on their
@@ -105,10 +106,14 @@ fn cases_with_different_shares_of_unfinished_flows_are_marked() {
         assert_eq!(doubt.mark, Some(Mark::Biased), "{text}");
         assert!(doubt.shares.starts_with("0 % (") && doubt.shares.contains("cut"), "{doubt:?}");
         assert!(text.contains(&format!("  biased: {}", doubt.says())), "{text}");
-        let series = part.figures.iter().flat_map(|it| &it.panels).flat_map(|it| &it.series);
-        let labels = Vec::from_iter(series.map(|it| it.label.as_str()));
-        assert!(labels[0].starts_with("cut (") && labels[0].ends_with(" % unfinished)"));
-        assert_eq!(labels[1], "whole");
+        let series = &part.figures[0].panels[0].series;
+        let label = &series[0].label;
+        assert!(label.starts_with("cut (") && label.ends_with(" % unfinished)"), "{label}");
+        // Beside the curve of survivors is what it would be with the others.
+        let dashed = series.iter().filter(|it| it.source == Source::Companion);
+        assert!(dashed.clone().count() > 0 && dashed.clone().all(|it| it.label == *label));
+        assert_eq!(series.last().map(|it| it.label.as_str()), Some("whole"));
+        assert!(part.figures[0].caption.contains("; dashed: with unfinished flows at best"));
     }
     // The cases have the same flows, so that one is the truth of the other.
     for (part, name) in [(0, "fct_mean_us"), (1, "slowdown_p50")] {
@@ -135,6 +140,9 @@ fn cases_with_different_shares_of_unfinished_flows_are_marked() {
 fn cases_in_which_all_flows_finish_are_not_marked() {
     let report = cut_at("4 ms");
     assert!(report.parts.iter().all(|part| part.doubt.is_none()));
+    let figures = report.parts.iter().flat_map(|it| &it.figures);
+    assert!(figures.clone().all(|it| !it.caption.contains("dashed")));
+    assert!(figures.flat_map(|it| &it.panels).all(|it| it.series.len() == 2));
     let text = text(&report, Paint::Plain);
     assert!(text.contains("unfinished") && !text.contains("biased"), "{text}");
     assert!(json(&report).contains("\"mark\": null"));
