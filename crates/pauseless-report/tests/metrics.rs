@@ -284,6 +284,7 @@ fn the_document_has_what_is_said_of_the_whole_run() {
     let text = first(&to_text(&metrics), ",\n  \"layers\"", 1);
     let (_, text) = text.split_once("\n  },\n").expect("completion comes first");
     expect![[r#"
+        {
           "jain_goodput": 0.8,
           "jain_goodput_late_endless": 0.8,
           "congestion_tree": {
@@ -300,8 +301,9 @@ fn the_document_has_what_is_said_of_the_whole_run() {
             "bytes": 5000,
             "share": 0.05
           }
+        }
     "#]]
-    .assert_eq(&(text.to_string() + "\n"));
+    .assert_eq(&format!("{{\n{text}\n}}\n"));
 }
 
 #[test]
