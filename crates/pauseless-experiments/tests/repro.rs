@@ -11,6 +11,7 @@ use pauseless_experiments::repro::scope::{Failure, Session};
 use pauseless_experiments::repro::{Reproduced, Scale, reproduce, text};
 use pauseless_experiments::sweep::store::Samples;
 use pauseless_figures::figure::Drawn;
+use pauseless_run::metrics::bias::Mark;
 use pauseless_run::table::Cells;
 use pauseless_text::terminal::Paint;
 
@@ -269,6 +270,55 @@ fn a_claim_may_ask_for_a_percentile_of_some_flows() {
     };
     let name = "low/output-queued/slowdown{p=99.9, size=10KB..100KB}";
     assert_eq!(names.iter().filter(|it| *it == name).count(), 2, "two seeds");
+}
+
+/// A claim and a figure on completion times say how many flows of each case did not finish.
+#[test]
+fn a_claim_on_completion_times_counts_flows_that_did_not_finish() {
+    let claims = format!(
+        "{CLAIMS}
+        [[case]]
+        name = 'cut'
+        set = {{ duration = '1.01 ms' }}
+        [[claim]]
+        text = 'all are as fast where all finish'
+        paper = 'as fast'
+        value = 'low/{{d}}/fct_mean_us.second : high/{{d}}/fct_mean_us.second'
+        between = [0.1, 10]
+        met = true
+        [[claim]]
+        text = 'the late flows are faster in a run that ends before they do'
+        paper = 'faster'
+        order = ['cut/{{d}}/fct_mean_us', 'low/{{d}}/fct_mean_us']
+        met = false
+        reason = 'None of them has finished.'
+        [[figure]]
+        name = 'times'
+        caption = 'completion times'
+        kind = 'bars'
+        bars = [
+            {{ label = 'low', value = 'low/{{d}}/fct_mean_us' }},
+            {{ label = 'cut', value = 'cut/{{d}}/fct_mean_us' }},
+        ]
+        "
+    );
+    let papers = Papers::new("unfinished", &claims);
+    let done = carry_out(&papers.entry(), Scale::Quick).unwrap_or_else(|it| panic!("{it}"));
+    let [.., whole, cut] = &done.claims[..] else {
+        panic!("claims");
+    };
+    assert!(whole.findings.iter().all(|it| it.doubt.is_none() && it.holds), "{whole:?}");
+    for finding in &cut.findings {
+        let doubt = finding.doubt.as_ref().expect("flows did not finish");
+        assert_eq!(doubt.mark, Some(Mark::Biased));
+        assert!(doubt.shares.starts_with("0 % (low/") && doubt.shares.contains("100 % (cut/"));
+        assert!(doubt.with_them.contains(" and more, "), "{doubt:?}");
+    }
+    let figure = done.measured.figures.last().expect("a figure");
+    assert!(figure.caption.starts_with("completion times; 0 % (low/"), "{}", figure.caption);
+    assert!(figure.caption.ends_with(" of the flows did not finish"), "{}", figure.caption);
+    let report = text::report(&done, Paint::Plain);
+    assert!(report.contains("biased: 0 % (low/output-queued) to 100 % (cut/output-queued)"));
 }
 
 /// A campaign over two thresholds and two seeds, and what is claimed of it.

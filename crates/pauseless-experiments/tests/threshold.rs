@@ -235,3 +235,35 @@ fn only_a_sharp_threshold_has_a_line() {
     let drawn = page::page(&sharp);
     assert!(drawn.contains("no sharp threshold") && !drawn.contains(&label));
 }
+
+/// F1 is too long for the run from some size on: it drops out of the mean, which the rest of the
+/// flows then keep low.
+#[test]
+fn runs_that_hang_on_unfinished_flows_are_counted_and_make_no_sharp_threshold() {
+    let text = r#"
+        duration = "100 us"
+        flow_control.kind = "pfc"
+        switch.buffer = "1 MB"
+        topology = { kind = "n-to-1", senders = 2, rate = "10 Gbps", delay = "1 us" }
+        flow = [
+            { name = "F1", source = "H1", target = "R", size = "10 KB" },
+            { name = "F2", source = "H2", target = "R", size = "10 KB" },
+        ]
+    "#;
+    let ask = |ends, property| answer(&question(text, "flow.F1.size", ends, property));
+    let hung = ask(["10 KB", "400 KB"], "fct_mean_us > 60");
+    assert!(hung.open_count > 0 && hung.open_count < hung.run_count);
+    let verdict = hung.verdict();
+    let reasons = match &verdict {
+        Verdict::Blurred { reasons, .. } => reasons.join("; "),
+        Verdict::None { reason } => reason.clone(),
+        Verdict::Sharp(_) => String::new(),
+    };
+    let words = "runs flows that did not finish could change the answer";
+    assert!(reasons.contains(words), "{verdict:?}");
+    assert!(to_text(&json::ThresholdRecord::new(&hung)).contains("\"open_runs\": "));
+    // All flows finish here.
+    let sure = ask(["10 KB", "60 KB"], "fct_mean_us > 30");
+    assert_eq!(sure.open_count, 0);
+    assert!(matches!(sure.verdict(), Verdict::Sharp(_)), "{:?}", sure.verdict());
+}

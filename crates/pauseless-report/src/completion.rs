@@ -7,6 +7,8 @@ use pauseless_figures::figure::{self, Axis, Drawn, Scale, Series};
 use pauseless_run::Run;
 use pauseless_run::metrics::completion::{SizeRange, fct, slowdown};
 use pauseless_run::metrics::distribution::Percentile;
+use pauseless_run::metrics::has_started;
+use pauseless_text::quantity;
 
 /// A flow that has finished.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,10 +35,17 @@ pub fn panels(run: &Run) -> Vec<Panel> {
     }
     let name = &run.scenario.name;
     let description = format!("share of the flows of {name} that finished within a time (us)");
-    let caption = "share of flows that finished within so many us";
+    let unfinished = unfinished(run);
+    let left_out = match unfinished.len() {
+        0 => String::new(),
+        some => format!("; {} did not finish", quantity::plural(some as u64, "flow")),
+    };
+    let caption = format!("share of flows that finished within so many us{left_out}");
     let x = Axis::new("completion time (us)", Scale::Log);
-    let times = figure::Panel::new("", x, Axis::linear("share of flows"), distributions(&flows));
-    let mut panels = vec![Panel::new(caption, description, times)];
+    let curves = distributions(&flows, &unfinished);
+    let y = Axis::linear("share of flows").covering(0.0, 1.0);
+    let times = figure::Panel::new("", x, y, curves);
+    let mut panels = vec![Panel::new(&caption, description, times)];
     let bins = bins(&flows);
     // Flows of one size make no curve.
     if bins.len() > 1 {
@@ -45,7 +54,8 @@ pub fn panels(run: &Run) -> Vec<Panel> {
         let x = Axis::new("flow size (KB)", Scale::Log);
         let y = Axis::linear("slowdown").covering(0.0, most * 1.05);
         let slowdowns = figure::Panel::new("", x, y, slowdowns(&bins));
-        panels.push(Panel::new("slowdown by flow size (KB)", description, slowdowns));
+        let caption = format!("slowdown by flow size (KB){left_out}");
+        panels.push(Panel::new(&caption, description, slowdowns));
     }
     panels
 }
@@ -64,33 +74,45 @@ fn finished(run: &Run) -> Vec<Finished> {
     flows
 }
 
+/// The sizes of the finite flows that have started and not finished.
+fn unfinished(run: &Run) -> Vec<Bytes> {
+    let flows = run.scenario.config.flows.iter().zip(&run.outcome.flows);
+    let unfinished = flows.filter(|(flow, found)| {
+        flow.is_finite() && found.finish.is_none() && has_started(&run.outcome, found)
+    });
+    unfinished.map(|(flow, _)| flow.size).collect()
+}
+
 /// The share of flows that has finished within a time: of all, and by size if there are several.
-fn distributions(flows: &[Finished]) -> Vec<Series> {
-    let mut groups = vec![("all".to_string(), Vec::from_iter(flows))];
+/// Those that did not finish count, so that a curve ends below 1 where there are some.
+fn distributions(flows: &[Finished], unfinished: &[Bytes]) -> Vec<Series> {
+    let mut groups = vec![("all".to_string(), Vec::from_iter(flows), unfinished.len())];
     for range in SizeRange::ALL {
         let members = flows.iter().filter(|flow| range.contains(flow.size));
-        groups.push((range.to_string(), members.collect()));
+        let unfinished = unfinished.iter().filter(|size| range.contains(**size));
+        groups.push((range.to_string(), members.collect(), unfinished.count()));
     }
-    groups.retain(|(_, members)| !members.is_empty());
+    groups.retain(|(_, members, _)| !members.is_empty());
     if groups.len() == 2 {
         groups.pop();
     }
-    let curves = groups.into_iter().map(|(label, members)| {
-        let points = distribution(members.iter().map(|flow| flow.fct).collect());
-        Series::new(label, Drawn::Line, points)
+    let curves = groups.into_iter().map(|(label, members, unfinished)| {
+        let spans = members.iter().map(|flow| flow.fct).collect();
+        Series::new(label, Drawn::Line, distribution(spans, unfinished))
     });
     curves.collect()
 }
 
-/// A time in microseconds and the share of spans that are no longer, at a few places.
-fn distribution(mut spans: Vec<Span>) -> Vec<(f64, f64)> {
+/// A time in microseconds and the share of flows that took no longer, at a few places; `unfinished`
+/// of them have no time.
+fn distribution(mut spans: Vec<Span>, unfinished: usize) -> Vec<(f64, f64)> {
     spans.sort_unstable();
     let count = spans.len();
     let places = count.min(POINTS_MAX);
     let first = spans.first().map(|span| (us(*span), 0.0));
     let points = (1..=places).map(|place| {
         let rank = (place * count).div_ceil(places);
-        (us(spans[rank - 1]), rank as f64 / count as f64)
+        (us(spans[rank - 1]), rank as f64 / (count + unfinished) as f64)
     });
     first.into_iter().chain(points).collect()
 }
@@ -151,13 +173,16 @@ mod tests {
     #[test]
     fn a_distribution_ends_at_everything() {
         let spans = (1..=1_000).rev().map(Span::us).collect();
-        let points = distribution(spans);
+        let points = distribution(spans, 0);
         assert_eq!(points.len(), 1 + POINTS_MAX);
         assert_eq!(points[0], (1.0, 0.0));
         assert_eq!(points.last(), Some(&(1_000.0, 1.0)));
         // Half of them within 500 us.
         assert_eq!(points[POINTS_MAX / 2], (500.0, 0.5));
         assert!(points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
+        // A flow that did not finish is never among those within a time.
+        let points = distribution(vec![Span::us(1); 3], 1);
+        assert_eq!(points.last(), Some(&(1.0, 0.75)));
     }
 
     #[test]

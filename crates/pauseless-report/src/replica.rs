@@ -52,7 +52,7 @@ pub fn section(run: &Run) -> Option<Section> {
         title: "that simulator and this engine, on the same files",
         table,
         notes: vec![
-            format!("Completion times: {}.", apart(both)),
+            format!("Completion times: {}{}.", apart(both), biased(both)),
             "That simulator's results are its replica's, which wrote the files. The verdict and all \
              other results are this engine's, with the rules of real switches."
                 .to_string(),
@@ -74,6 +74,18 @@ fn more(there: Option<f64>, here: Option<f64>) -> String {
     }
 }
 
+/// What is to be said of mean and percentile if they are not of as many flows.
+fn biased(both: &Comparison) -> String {
+    match (both.finished, both.finished_here) {
+        (there, here) if there == here => String::new(),
+        (there, here) => format!(
+            "; biased: mean and p99 are of flows that finished, {} there and {} here",
+            quantity::count(there),
+            quantity::count(here)
+        ),
+    }
+}
+
 /// How far completion times are apart.
 fn apart(both: &Comparison) -> String {
     if both.finished.min(both.finished_here) == 0 {
@@ -84,4 +96,36 @@ fn apart(both: &Comparison) -> String {
         100.0 * both.mean,
         100.0 * both.largest
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_different_numbers_of_flows_are_called_biased() {
+        let mut both = Comparison {
+            finished: 900,
+            finished_here: 1_000,
+            fct_mean_ps: Some(1.0),
+            fct_mean_ps_here: Some(2.0),
+            fct_p99_ps: Some(1),
+            fct_p99_ps_here: Some(2),
+            last_finish_ps: None,
+            last_finish_ps_here: None,
+            pause_frames: 0,
+            pause_frames_here: 0,
+            pauses_here: 0,
+            pause_frames_by_class: Vec::new(),
+            pause_frames_by_class_here: Vec::new(),
+            lost_packets: 0,
+            lost_packets_here: 0,
+            mean: 0.0,
+            largest: 0.0,
+        };
+        let says = "; biased: mean and p99 are of flows that finished, 900 there and 1,000 here";
+        assert_eq!(biased(&both), says);
+        both.finished = 1_000;
+        assert_eq!(biased(&both), "");
+    }
 }

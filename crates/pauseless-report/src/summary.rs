@@ -2,11 +2,12 @@
 
 use super::{mitigation, provenance, replica};
 use pauseless_run::Run;
+use pauseless_run::metrics::censored::Bounded;
 use pauseless_run::metrics::completion::{Completion, Group};
 use pauseless_run::metrics::distribution::Percentile;
 use pauseless_run::metrics::links::LayerUse;
 use pauseless_run::metrics::{Fairness, Metrics};
-use pauseless_run::results::{NUMBERS, Number, Of, Scope, Value};
+use pauseless_run::results::{Bound, NUMBERS, Number, Of, Scope, Value};
 use pauseless_text::quantity;
 use pauseless_text::terminal::Table;
 
@@ -64,17 +65,33 @@ fn completion(completion: &Completion) -> Section {
         }
     }
     let mut table = Table::new(&heads);
-    table.push(group_row("all", all, detail));
+    let mut push = |name: &str, group: &Group, bounds: &[Bound]| {
+        table.push(group_row(name, group, detail));
+        for bound in bounds {
+            table.push(bound_row(name, group, detail, *bound));
+        }
+    };
+    let open = |group: &Group| match group.unfinished {
+        0 => &[][..],
+        _ => &[Bound::Best, Bound::Worst],
+    };
+    // How sure percentiles are is said of many flows.
+    match (detail, all.unfinished) {
+        (Detail::Few, _) => push("all", all, open(all)),
+        (Detail::Many, 0) => push("all", all, &[Bound::From, Bound::To]),
+        (Detail::Many, _) => push("all", all, &Bound::ALL),
+    }
     // Of a few flows every one is in the table above.
     if detail == Detail::Many {
         for (range, group) in &completion.by_size {
-            table.push(group_row(&range.to_string(), group, detail));
+            push(&range.to_string(), group, open(group));
         }
         for (class, group) in &completion.by_class {
-            table.push(group_row(&format!("class {}", class.0), group, detail));
+            push(&format!("class {}", class.0), group, open(group));
         }
     }
     let mut notes = Vec::new();
+    notes.extend(unfinished(all));
     if all.not_started > 0 {
         let flows = quantity::plural(all.not_started as u64, "flow");
         notes.push(format!("Besides these, {flows} did not start."));
@@ -88,18 +105,68 @@ fn completion(completion: &Completion) -> Section {
 
 fn group_row(name: &str, group: &Group, detail: Detail) -> Vec<String> {
     let mut row = vec![name.to_string()];
+    row.extend(counts().map(|(number, of)| cell(number, of(group))));
+    row.extend(statistics(group, detail, |it| it.value));
+    row
+}
+
+/// The counts of flows that tables begin with.
+fn counts() -> impl Iterator<Item = (&'static Number, fn(&Group) -> Option<Value>)> {
+    shown(Scope::Flows).filter_map(|number| match number.of {
+        Of::Flows(of) => Some((number, of)),
+        _ => None,
+    })
+}
+
+/// The cells of a group behind its counts: what `take` makes of each statistic.
+fn statistics(
+    group: &Group,
+    detail: Detail,
+    take: impl Fn(&Bounded<Value>) -> Option<Value>,
+) -> Vec<String> {
+    let mut row = Vec::new();
     for number in shown(Scope::Flows) {
-        let mut push = |value: Option<Value>| row.push(cell(number, value));
+        let mut push = |percentile: Option<Percentile>| {
+            let bounded = number.bounded(group, percentile);
+            row.push(cell(number, bounded.and_then(|it| take(&it))));
+        };
         match number.of {
-            Of::Flows(of) => push(of(group)),
-            Of::Percentile(of) => {
-                let percentiles = detail.percentiles().iter();
-                percentiles.for_each(|(_, percentile)| push(of(group, *percentile)));
+            Of::Percentile(_) => {
+                detail.percentiles().iter().for_each(|(_, percentile)| push(Some(*percentile)));
             }
+            Of::Mean(_) => push(None),
             _ => {}
         }
     }
     row
+}
+
+/// The row below that of a group with one of its bounds.
+fn bound_row(name: &str, group: &Group, detail: Detail, bound: Bound) -> Vec<String> {
+    let word = match bound {
+        Bound::Best => "at best",
+        Bound::Worst => "at worst",
+        Bound::From => "95 % from",
+        Bound::To => "95 % to",
+    };
+    let mut row = vec![format!("{name}, {word}")];
+    row.extend(counts().map(|_| String::new()));
+    row.extend(statistics(group, detail, |it| bound.of(it)));
+    row
+}
+
+/// How many flows did not finish, if some did not.
+fn unfinished(group: &Group) -> Option<String> {
+    let (finished, unfinished) = (group.finished as u64, group.unfinished as u64);
+    (unfinished > 0).then(|| {
+        let flows = quantity::plural(finished + unfinished, "flow");
+        let share = quantity::percent(unfinished as f64 / (finished + unfinished) as f64);
+        let unfinished = quantity::count(unfinished);
+        format!(
+            "{unfinished} of {flows} ({share}) did not finish. Completion times and slowdowns leave \
+             them out; with them each lies between \"at best\" and \"at worst\" (-: no bound)."
+        )
+    })
 }
 
 fn links(run: &Run, metrics: &Metrics) -> Option<Section> {

@@ -77,13 +77,13 @@ fn completion_by_hand() {
     let all = completion.all;
     assert_eq!((all.finished, all.unfinished, all.not_started, all.count()), (2, 1, 1, 4));
     // 30 us and 100 us; 1.5 and 4 times as long as alone.
-    let fct = all.fct.expect("two have finished");
+    let fct = all.fct.finished.expect("two have finished");
     assert_eq!(fct.mean, 65e6);
     assert_eq!(
         (fct.at(Percentile::P50), fct.at(Percentile::P95), fct.at(Percentile::MAX)),
         (30e6 as u64, 100e6 as u64, 100e6 as u64)
     );
-    let slowdown = all.slowdown.expect("two have finished");
+    let slowdown = all.slowdown.finished.expect("two have finished");
     assert_eq!(
         (slowdown.mean, slowdown.at(Percentile::P50), slowdown.at(Percentile::P99)),
         (2.75, 1.5, 4.0)
@@ -96,7 +96,7 @@ fn completion_by_hand() {
     let counts = completion.by_size.iter();
     let counts: Vec<_> = counts.map(|(_, group)| (group.finished, group.count())).collect();
     assert_eq!(counts, [(1, 1), (1, 2), (0, 1)]);
-    assert_eq!(completion.by_size[2].1.fct, None);
+    assert_eq!(completion.by_size[2].1.fct.finished, None);
     let classes: Vec<_> = completion.by_class.iter().map(|(class, _)| *class).collect();
     assert_eq!(classes, [Class(0), Class(1)]);
     assert_eq!(completion.by_class[1].1.unfinished, 1);
@@ -170,8 +170,11 @@ fn the_text_is_short() {
     let report = text::report(&small(), Paint::Plain);
     let (_, sections) = report.split_once("\ncompletion of finite flows\n").expect("finite flows");
     expect![[r#"
-          flows  finished  unfinished  FCT mean      p50  largest  slowdown mean   p50  largest
-          all           2           1   65.0 us  30.0 us   100 us           2.75  1.50     4.00
+          flows          finished  unfinished  FCT mean      p50  largest  slowdown mean   p50  largest
+          all                   2           1   65.0 us  30.0 us   100 us           2.75  1.50     4.00
+          all, at best                           680 us   100 us  1.91 ms           27.3  4.00     76.4
+          all, at worst                               -   100 us        -              -  4.00        -
+          1 of 3 flows (33.3 %) did not finish. Completion times and slowdowns leave them out; with them each lies between "at best" and "at worst" (-: no bound).
           Besides these, 1 flow did not start.
 
         links
@@ -212,28 +215,76 @@ fn the_document_has_what_is_said_of_flows() {
         (flow.size, flow.class) = (Bytes::new(5_000), Class(0));
     }
     let metrics = json::run_document(&run).run.metrics;
+    let completion = metrics.get("completion").expect("finite flows");
+    // F3 has lived for 1.9 ms, and 3.5 KB of its 5 KB take another 0.7 us at 40 Gb/s.
     expect![[r#"
         {
-          "completion": {
-            "flows_per_s": 1000.0,
-            "finished": 2,
-            "unfinished": 1,
-            "not_started": 1,
-            "fct_mean_ps": 65000000.0,
-            "fct_p50_ps": 30000000,
-            "fct_p95_ps": 100000000,
-            "fct_p99_ps": 100000000,
-            "fct_p999_ps": 100000000,
-            "fct_max_ps": 100000000,
-            "slowdown_mean": 2.75,
-            "slowdown_p50": 1.5,
-            "slowdown_p95": 4.0,
-            "slowdown_p99": 4.0,
-            "slowdown_p999": 4.0,
-            "slowdown_max": 4.0,
-            "by_size": [],
-            "by_class": []
-          },
+          "flows_per_s": 1000.0,
+          "finished": 2,
+          "unfinished": 1,
+          "not_started": 1,
+          "fct_mean_ps": 65000000.0,
+          "fct_mean_ps_best": 676900000.0,
+          "fct_mean_ps_worst": null,
+          "fct_p50_ps": 30000000,
+          "fct_p50_ps_best": 100000000,
+          "fct_p50_ps_worst": 100000000,
+          "fct_p95_ps": 100000000,
+          "fct_p95_ps_best": 1900700000,
+          "fct_p95_ps_worst": null,
+          "fct_p95_ps_from": 100000000,
+          "fct_p95_ps_to": null,
+          "fct_p99_ps": 100000000,
+          "fct_p99_ps_best": 1900700000,
+          "fct_p99_ps_worst": null,
+          "fct_p99_ps_from": 100000000,
+          "fct_p99_ps_to": null,
+          "fct_p999_ps": 100000000,
+          "fct_p999_ps_best": 1900700000,
+          "fct_p999_ps_worst": null,
+          "fct_p999_ps_from": 1900700000,
+          "fct_p999_ps_to": null,
+          "fct_max_ps": 100000000,
+          "fct_max_ps_best": 1900700000,
+          "fct_max_ps_worst": null,
+          "slowdown_mean": 2.75,
+          "slowdown_mean_best": 27.176000000000002,
+          "slowdown_mean_worst": null,
+          "slowdown_p50": 1.5,
+          "slowdown_p50_best": 4.0,
+          "slowdown_p50_worst": 4.0,
+          "slowdown_p95": 4.0,
+          "slowdown_p95_best": 76.028,
+          "slowdown_p95_worst": null,
+          "slowdown_p95_from": 4.0,
+          "slowdown_p95_to": null,
+          "slowdown_p99": 4.0,
+          "slowdown_p99_best": 76.028,
+          "slowdown_p99_worst": null,
+          "slowdown_p99_from": 4.0,
+          "slowdown_p99_to": null,
+          "slowdown_p999": 4.0,
+          "slowdown_p999_best": 76.028,
+          "slowdown_p999_worst": null,
+          "slowdown_p999_from": 76.028,
+          "slowdown_p999_to": null,
+          "slowdown_max": 4.0,
+          "slowdown_max_best": 76.028,
+          "slowdown_max_worst": null,
+          "by_size": [],
+          "by_class": []
+        }
+    "#]]
+    .assert_eq(&to_text(completion));
+}
+
+#[test]
+fn the_document_has_what_is_said_of_the_whole_run() {
+    let metrics = json::run_document(&small()).run.metrics;
+    let text = first(&to_text(&metrics), ",\n  \"layers\"", 1);
+    let (_, text) = text.split_once("\n  },\n").expect("completion comes first");
+    expect![[r#"
+        {
           "jain_goodput": 0.8,
           "jain_goodput_late_endless": 0.8,
           "congestion_tree": {
@@ -252,7 +303,7 @@ fn the_document_has_what_is_said_of_flows() {
           }
         }
     "#]]
-    .assert_eq(&(first(&to_text(&metrics), ",\n  \"layers\"", 1) + "\n}\n"));
+    .assert_eq(&format!("{{\n{text}\n}}\n"));
 }
 
 #[test]

@@ -11,8 +11,9 @@ use super::scope::{Failure, Scope, Task};
 use crate::sweep::campaign::{Campaign, Label};
 use crate::sweep::plan::{self, Plan, PlanError};
 use crate::sweep::report;
-use crate::sweep::row::Row;
+use crate::sweep::row::{Row, column};
 use crate::sweep::store::{Columns, Identity};
+use pauseless_run::results::Reference;
 use pauseless_run::sample::Sample;
 use pauseless_run::table::Table;
 use pauseless_scenario::Overrides;
@@ -139,12 +140,22 @@ fn collect(
     }
     for name in &campaign.keep {
         values.push_if(format!("{prefix}/{name}"), sample.metric(name));
+        if let Some(beside) = Reference::parse(name).ok().and_then(|it| it.beside()) {
+            let case = beside.case(sample.metric(name), |it| kept(campaign, sample, it));
+            values.push_case(format!("{prefix}/{name}"), case);
+        }
     }
     // What `per_run` has added.
     for (name, value) in sample.metrics.iter().filter(|(name, _)| !campaign.keep.contains(name)) {
         values.push(format!("{prefix}/{name}"), *value);
     }
     prefix
+}
+
+/// A number of a run, however the campaign spells it.
+fn kept(campaign: &Campaign, sample: &Sample, number: &Reference) -> Option<f64> {
+    let wanted = number.column();
+    sample.metric(campaign.keep.iter().find(|name| column(name) == wanted)?)
 }
 
 fn row(campaign: &Campaign, task: &plan::Task, sample: &Sample) -> Row {

@@ -5,6 +5,7 @@ use pauseless_core::switch::Discipline;
 use super::Scale;
 use super::file::{Claim, Experiment, Met, Paper};
 use crate::repro::data::Values;
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_text::named;
 use pauseless_text::problem::Problem;
 use pauseless_text::reader::At;
@@ -29,6 +30,9 @@ pub struct Finding {
     pub measured: Vec<Option<f64>>,
     /// Whether the claim holds here.
     pub holds: bool,
+    /// What is to be said of flows that did not finish, if the claim is about completion times and
+    /// there are any.
+    pub doubt: Option<Doubt>,
 }
 
 named! {
@@ -51,7 +55,7 @@ named! {
 
 /// What a claim asks of its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Criterion {
+pub(super) enum Criterion {
     Within(f64, f64),
     Rising { slack: f64 },
 }
@@ -192,7 +196,7 @@ impl Claim {
         self.names().iter().any(|name| name.value.contains("{d}"))
     }
 
-    fn criterion(&self) -> Result<Criterion, String> {
+    pub(super) fn criterion(&self) -> Result<Criterion, String> {
         let paper = || match *self.paper {
             Paper::Number(number) => Ok(number),
             Paper::Words(_) => Err("the paper gives no number to be near to".to_string()),
@@ -235,7 +239,8 @@ impl Claim {
             Some(discipline) => name.value.replace("{d}", discipline.name()),
             None => name.value.clone(),
         });
-        let measured: Vec<Option<f64>> = names.map(|name| values.evaluate(&name)).collect();
+        let names: Vec<String> = names.collect();
+        let measured: Vec<Option<f64>> = names.iter().map(|name| values.evaluate(name)).collect();
         let known: Option<Vec<f64>> = measured.iter().copied().collect();
         let holds = match (known, self.criterion()) {
             (Some(known), Ok(Criterion::Within(low, high))) => {
@@ -249,7 +254,8 @@ impl Claim {
             }
             _ => false,
         };
-        Finding { discipline, measured, holds }
+        let doubt = self.doubt(values, &names, holds);
+        Finding { discipline, measured, holds, doubt }
     }
 
     fn compare(&self, findings: &[Finding]) -> Verdict {
@@ -284,7 +290,7 @@ impl Values {
 
 /// A run without the number, such as one that does not deadlock, has it later than all others: it
 /// counts in a median, and leaves no greatest one and no mean.
-fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
+pub(super) fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);
     let all = || (sorted.len() == values.len() && !sorted.is_empty()).then_some(&sorted[..]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pauseless_figures::figure::Figure;
+use pauseless_run::metrics::bias::Case;
 use pauseless_run::sample::Sample;
 use pauseless_run::table::Table;
 
@@ -22,7 +23,11 @@ pub struct Measured {
 /// Numbers by name, such as `PFC/output-queued/deadlock_ms`: one for each seed, or `None` where a
 /// run has none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values(BTreeMap<String, Vec<Option<f64>>>);
+pub struct Values {
+    numbers: BTreeMap<String, Vec<Option<f64>>>,
+    /// What unfinished flows leave open of numbers that only finished ones have, for each seed.
+    cases: BTreeMap<String, Vec<Case>>,
+}
 
 impl Values {
     /// Adds the number of one more seed.
@@ -32,16 +37,26 @@ impl Values {
 
     /// Adds the number of one more seed, if that run has one.
     pub fn push_if(&mut self, name: impl Into<String>, value: Option<f64>) {
-        self.0.entry(name.into()).or_default().push(value);
+        self.numbers.entry(name.into()).or_default().push(value);
+    }
+
+    /// Adds what the flows of one more seed leave open of a number.
+    pub(super) fn push_case(&mut self, name: String, case: Option<Case>) {
+        self.cases.entry(name).or_default().extend(case);
+    }
+
+    /// What the flows of each seed leave open of a number; empty if it does not depend on them.
+    pub(super) fn cases(&self, name: &str) -> &[Case] {
+        self.cases.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The numbers of all seeds.
     pub fn get(&self, name: &str) -> Option<&[Option<f64>]> {
-        self.0.get(name).map(Vec::as_slice)
+        self.numbers.get(name).map(Vec::as_slice)
     }
 
     /// All names with their numbers, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[Option<f64>])> {
-        self.0.iter().map(|(name, all)| (name.as_str(), &all[..]))
+        self.numbers.iter().map(|(name, all)| (name.as_str(), &all[..]))
     }
 }

@@ -7,6 +7,7 @@ use pauseless_core::switch::Discipline;
 use super::file::{Experiment, FigureFile, FigureKind};
 use crate::repro::data::Values;
 use pauseless_figures::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Source};
+use pauseless_run::metrics::bias::{Case, Doubt};
 use pauseless_run::sample::Sample;
 use pauseless_text::reader::At;
 
@@ -48,13 +49,23 @@ impl FigureFile {
 impl Filler<'_> {
     /// The figure that `file` describes.
     pub(super) fn figure(&self, file: &FigureFile) -> Result<Figure, String> {
-        let panels = match file.kind.value {
-            FigureKind::Time => self.time(file)?,
-            FigureKind::Bars => self.bars(file)?,
-            FigureKind::Lines => vec![self.lines(file)],
+        let (panels, cases) = match file.kind.value {
+            FigureKind::Time => (self.time(file)?, Vec::new()),
+            FigureKind::Bars => self.bars(file),
+            FigureKind::Lines => self.lines(file),
             FigureKind::Cdf => self.cdf(file),
         };
-        Ok(Figure { name: file.name.value.clone(), caption: file.caption.value.clone(), panels })
+        let mut caption = file.caption.value.clone();
+        // What the caption says of flows that did not finish does not hang on an order.
+        if let Some(Doubt { shares, .. }) = Doubt::of(&cases, true) {
+            caption += &format!("; {shares} of the flows did not finish");
+        }
+        Ok(Figure { name: file.name.value.clone(), caption, panels })
+    }
+
+    /// The cases that a value is computed from, if unfinished flows leave something of it open.
+    fn cases(&self, value: &str) -> Vec<Case> {
+        self.values.bounds(value).map_or(Vec::new(), |it| it.cases)
     }
 
     /// The first run of each case and discipline of `file`.
@@ -103,25 +114,27 @@ impl Filler<'_> {
         panels.collect()
     }
 
-    /// A panel for each discipline if bars speak of `{d}`.
-    fn bars(&self, file: &FigureFile) -> Result<Vec<Panel>, String> {
+    /// A panel for each discipline if bars speak of `{d}`, and the cases that are compared.
+    fn bars(&self, file: &FigureFile) -> (Vec<Panel>, Vec<Case>) {
         let hangs = file.bars.iter().any(|bar| bar.value.contains("{d}"));
-        if !hangs {
-            return Ok(vec![self.bar_panel(file, None)?]);
-        }
-        let all = if file.disciplines.is_empty() {
-            &self.experiment.disciplines
+        let places: Vec<Option<Discipline>> = if !hangs {
+            vec![None]
+        } else if file.disciplines.is_empty() {
+            self.experiment.disciplines.iter().copied().map(Some).collect()
         } else {
-            &file.disciplines
+            file.disciplines.iter().copied().map(Some).collect()
         };
-        all.iter().map(|it| self.bar_panel(file, Some(*it))).collect()
+        let mut cases = Vec::new();
+        let panels = places.into_iter().map(|it| self.bar_panel(file, it, &mut cases)).collect();
+        (panels, cases)
     }
 
     fn bar_panel(
         &self,
         file: &FigureFile,
         discipline: Option<Discipline>,
-    ) -> Result<Panel, String> {
+        cases: &mut Vec<Case>,
+    ) -> Panel {
         let mut groups: Vec<String> = Vec::new();
         let mut series: Vec<Series> = Vec::new();
         for bar in file.bars.iter() {
@@ -148,6 +161,7 @@ impl Filler<'_> {
                         .push(Series::new(label, Drawn::Bars, vec![point]).from_source(source)),
                 }
             };
+            cases.extend(self.cases(&value));
             // What was not measured has no bar.
             if let Some(height) = self.values.evaluate(&value) {
                 add(&label, Source::Measured, height);
@@ -162,10 +176,11 @@ impl Filler<'_> {
         }
         let title = discipline.map_or("", |it| it.name());
         let x = Axis::new(&*file.x, Scale::Names(groups));
-        Ok(Panel::new(title, x, file.y_axis(), series))
+        Panel::new(title, x, file.y_axis(), series)
     }
 
-    fn lines(&self, file: &FigureFile) -> Panel {
+    fn lines(&self, file: &FigureFile) -> (Vec<Panel>, Vec<Case>) {
+        let mut cases = Vec::new();
         let mut curves: BTreeMap<(usize, String), Vec<(f64, f64)>> = BTreeMap::new();
         let mut order: Vec<String> = Vec::new();
         for case in self.experiment.cases.iter() {
@@ -190,7 +205,9 @@ impl Filler<'_> {
                     Some(place) => format!("{name} {}", place.name()),
                     None => name,
                 };
-                let Some(value) = self.values.evaluate(&format!("{prefix}/{}", file.metric)) else {
+                let metric = format!("{prefix}/{}", file.metric);
+                cases.extend(self.cases(&metric));
+                let Some(value) = self.values.evaluate(&metric) else {
                     continue;
                 };
                 let rank = order.iter().position(|it| *it == name).unwrap_or_else(|| {
@@ -210,20 +227,32 @@ impl Filler<'_> {
             Series::new(label, Drawn::Marked, points.collect()).from_source(Source::Paper)
         });
         let series = ours.chain(theirs).collect();
-        Panel::new("", file.x_axis(), file.y_axis(), series)
+        (vec![Panel::new("", file.x_axis(), file.y_axis(), series)], cases)
     }
 
-    /// A panel for each discipline, a curve for each case.
-    fn cdf(&self, file: &FigureFile) -> Vec<Panel> {
+    /// A panel for each discipline, a curve for each case, which ends below 1 if flows did not
+    /// finish.
+    fn cdf(&self, file: &FigureFile) -> (Vec<Panel>, Vec<Case>) {
         let mut panels: Vec<(Option<Discipline>, Vec<Series>)> = Vec::new();
+        let mut cases = Vec::new();
         for outcome in self.first_runs(file) {
             let values = match file.metric.as_str() {
                 "slowdown" => &outcome.sample.slowdowns,
                 _ => &outcome.sample.fct_us,
             };
-            let count = values.len() as f64;
+            let flows = |name| outcome.sample.metric(name).unwrap_or(0.0) as u64;
+            let case = Case {
+                name: self.title(outcome),
+                value: None,
+                best: 0.0,
+                worst: f64::INFINITY,
+                finished: flows("finished"),
+                unfinished: flows("unfinished"),
+            };
+            let (count, finished) = (values.len() as f64, 1.0 - case.share());
+            cases.push(case);
             let points = values.iter().enumerate();
-            let points = points.map(|(n, value)| (*value, (n + 1) as f64 / count));
+            let points = points.map(|(n, value)| (*value, (n + 1) as f64 / count * finished));
             let name = &self.experiment.cases[outcome.case].name.value;
             let series = Series::new(name, Drawn::Line, points.collect());
             let found = panels.iter_mut().find(|(it, _)| *it == outcome.discipline);
@@ -237,6 +266,6 @@ impl Filler<'_> {
             let y = Axis::linear("share of flows");
             Panel::new(title, file.x_axis(), y, series)
         });
-        panels.collect()
+        (panels.collect(), cases)
     }
 }

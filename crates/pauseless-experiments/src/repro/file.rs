@@ -9,7 +9,7 @@ use toml::Table;
 
 use super::Scale;
 use super::compute::{Compute, Function, PerRun};
-use pauseless_run::results::Reference;
+use pauseless_run::results::{Beside, Reference};
 use pauseless_run::sample::Asked;
 use pauseless_run::sample::curve::{INSTANTS, Measure};
 pub use pauseless_scenario::parse_table;
@@ -434,7 +434,17 @@ impl Experiment {
             let name = metric.to_string();
             Some(Asked { name, reference })
         });
-        asked.collect()
+        let mut asked: Vec<Asked> = asked.collect();
+        // Completion times are of finished flows only: what the others leave open is measured, too.
+        let besides = asked.iter().filter_map(|it| it.reference.beside());
+        let besides: Vec<Beside> = besides.collect();
+        asked.extend(
+            besides
+                .iter()
+                .flat_map(Beside::all)
+                .map(|reference| Asked { name: reference.text(), reference: reference.clone() }),
+        );
+        asked
     }
 
     /// The values that claims and bars speak of, such as `PFC/{d}/rate.min@max`, and where.

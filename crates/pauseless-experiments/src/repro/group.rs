@@ -27,5 +27,5 @@ pub(super) fn sources(run: &Run, group: &Group) -> Result<BTreeSet<NodeId>, Stri
 pub(super) fn completion(run: &Run, sources: &BTreeSet<NodeId>) -> completion::Group {
     let flows = run.scenario.config.flows.iter().zip(&run.outcome.flows);
     let members = flows.filter(|(flow, _)| flow.is_finite() && sources.contains(&flow.source));
-    completion::Group::of(&run.outcome, members)
+    completion::Group::of(&run.scenario.config, &run.outcome, members)
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::Reproduced;
 use super::claim::{Finding, Judged};
 use super::file::Paper;
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_text::record::SCHEMA;
 use pauseless_text::records;
 
@@ -50,6 +51,12 @@ records! {
         discipline: Option<&'static str> = finding.discipline.map(|it| it.name());
         measured: &'a [Option<f64>] = &finding.measured;
         holds: bool = finding.holds;
+        /// Why it misleads: `biased` if cases differ in the share of flows that did not finish,
+        /// `open` if these flows could change whether it holds; null otherwise.
+        mark: Option<&'static str> = finding.doubt.as_ref().and_then(|it| Some(it.mark?.name()));
+        /// How many flows did not finish, as a sentence; null if all did, or if it is about no
+        /// completion times.
+        unfinished: Option<String> = finding.doubt.as_ref().map(Doubt::says);
     }
 }
 

@@ -11,6 +11,7 @@ pub mod catalogue;
 pub mod claim;
 pub mod compute;
 pub mod data;
+mod doubt;
 pub mod figure;
 pub mod file;
 mod group;
@@ -32,6 +33,8 @@ use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
 use crate::repro::data::{Measured, Values};
 use pauseless_run::Run;
+use pauseless_run::results::Reference;
+use pauseless_run::sample::Asked;
 use pauseless_run::table::{Column, Table};
 use pauseless_scenario::Overrides;
 use pauseless_text::named;
@@ -134,6 +137,7 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
 /// the names of each case begin.
 fn collect(experiment: &Experiment, outcomes: &[Outcome], values: &mut Values) -> Vec<String> {
     let mut prefixes = Vec::new();
+    let asked = experiment.asked();
     let of = |it: &Outcome| (it.case, it.discipline);
     for runs in outcomes.chunk_by(|a, b| of(a) == of(b)) {
         let (case, discipline) = of(&runs[0]);
@@ -143,6 +147,15 @@ fn collect(experiment: &Experiment, outcomes: &[Outcome], values: &mut Values) -
             for run in runs {
                 let value = run.sample.metric(metric);
                 values.push_if(format!("{prefix}/{metric}"), value);
+            }
+        }
+        for Asked { name, reference } in &asked {
+            if let Some(beside) = reference.beside() {
+                for sample in runs.iter().map(|run| &run.sample) {
+                    let number = |it: &Reference| sample.metric(&it.text());
+                    let case = beside.case(sample.metric(name), number);
+                    values.push_case(format!("{prefix}/{name}"), case);
+                }
             }
         }
         prefixes.push(prefix);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::claim::{Judged, Verdict};
+use super::claim::{Finding, Judged, Verdict};
 use super::{Reproduced, Scale, text};
 use pauseless_figures as draw;
 
@@ -199,7 +199,7 @@ fn plain_claims(page: &mut String, done: &Reproduced) {
     page.push_str("\n| claim | paper | asked for | ours | verdict |\n|---|---|---|---|---|\n");
     for judged in claims {
         let ours = match judged.findings.first() {
-            Some(finding) => cell(&text::measured(judged, finding)),
+            Some(finding) => measured(judged, finding),
             None => String::new(),
         };
         let _ = writeln!(page, "| {} | {ours} | {} |", said(judged), word(judged));
@@ -225,7 +225,7 @@ fn claims_by_discipline(page: &mut String, done: &Reproduced) {
         for place in places {
             let here = judged.findings.iter().clone().find(|it| it.discipline == Some(*place));
             let ours = here.map(|finding| {
-                let ours = cell(&text::measured(judged, finding));
+                let ours = measured(judged, finding);
                 let answer = if finding.holds { "yes" } else { "**no**" };
                 format!("{ours}: {answer}")
             });
@@ -242,6 +242,15 @@ fn said(judged: &Judged) -> String {
     let cites = cites.map_or(String::new(), |cites| format!(" ({})", cell(cites)));
     let (text, paper) = (cell(&claim.text), cell(&text::paper(claim)));
     format!("{text}{cites} | {paper} | {}", cell(&claim.asks()))
+}
+
+/// What was measured, with what is to be said of flows that did not finish.
+fn measured(judged: &Judged, finding: &Finding) -> String {
+    let measured = text::measured(judged, finding);
+    cell(&match &finding.doubt {
+        Some(doubt) => format!("{measured} ({})", doubt.brief()),
+        None => measured,
+    })
 }
 
 /// The verdict, loud where it is bad.

@@ -39,6 +39,10 @@ fn claim(judged: &Judged) -> [String; 5] {
     let claim = &judged.claim;
     let findings = judged.findings.iter().map(|finding| {
         let measured = escape(&text::measured(judged, finding));
+        let measured = match &finding.doubt {
+            Some(doubt) => format!("{measured} <small>{}</small>", escape(&doubt.brief())),
+            None => measured,
+        };
         match finding.discipline {
             Some(discipline) => format!("{}: {measured}", discipline.name()),
             None => measured,

@@ -75,6 +75,10 @@ fn claim(judged: &Judged, paint: Paint) -> String {
             (_, false) => "  no",
         };
         let _ = writeln!(text, "{INDENT}{place}: {}{answer}", measured(judged, finding));
+        if let Some(doubt) = &finding.doubt {
+            let doubt = doubt.text();
+            let _ = writeln!(text, "{INDENT}  {}", paint.paint(Mood::Poor, &doubt));
+        }
     }
     if !claim.reason.is_empty() {
         let _ = writeln!(text, "{INDENT}why: {}", claim.reason);

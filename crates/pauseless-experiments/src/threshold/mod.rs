@@ -62,6 +62,8 @@ pub struct Answer {
     pub seeds: Vec<Course>,
     /// How many runs it took.
     pub run_count: usize,
+    /// In how many of them flows that did not finish could change whether they have the property.
+    pub open_count: usize,
     /// Whether it was broken off.
     pub is_interrupted: bool,
 }
@@ -120,6 +122,7 @@ impl Question {
         let bench = Bench {
             question: self,
             done: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
             total: (grid.len() + steps) * self.seeds as usize,
             stop: AtomicBool::new(false),
             progress,
@@ -157,6 +160,7 @@ impl Question {
             is_interrupted: courses.iter().any(Option::is_none),
             seeds: courses.into_iter().flatten().collect(),
             run_count: bench.done.into_inner(),
+            open_count: bench.open.into_inner(),
         })
     }
 
@@ -233,6 +237,8 @@ impl Question {
 struct Bench<'q, F> {
     question: &'q Question,
     done: AtomicUsize,
+    /// Runs whose answer flows that did not finish could change.
+    open: AtomicUsize,
     total: usize,
     stop: AtomicBool,
     progress: F,
@@ -259,6 +265,9 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
         let run = Run::execute(scenario, watch);
         if run.interrupted || self.tell(1).is_break() {
             return Ok(None);
+        }
+        if property.is_open(&run) {
+            self.open.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Some(property.is_in(&run)))
     }

@@ -6,7 +6,7 @@ use pauseless_sim::Config;
 
 use pauseless_report::verdict::Finding;
 use pauseless_run::Run;
-use pauseless_run::results::{Facts, Of, Reference};
+use pauseless_run::results::{Facts, Reference, Scope};
 pub use pauseless_scenario::did_you_mean;
 
 /// Something that a run has or has not.
@@ -79,13 +79,28 @@ impl Limit {
 
     /// Whether the number of a run lies there; one that a run does not have lies nowhere.
     fn is_in(&self, run: &Run) -> bool {
-        let value = self.number.value(&Facts::of(run));
-        value.is_some_and(|value| match self.comparison {
+        self.number.value(&Facts::of(run)).is_some_and(|value| self.is_met(value))
+    }
+
+    /// Whether flows of a run that did not finish could change on which side the number lies.
+    fn is_open(&self, run: &Run) -> bool {
+        let Some(beside) = self.number.beside() else {
+            return false;
+        };
+        let facts = Facts::of(run);
+        let value = self.number.value(&facts);
+        let case = beside.case(value, |it| it.value(&facts));
+        let is_met = value.is_some_and(|value| self.is_met(value));
+        case.is_some_and(|it| [it.best, it.worst].iter().any(|end| self.is_met(*end) != is_met))
+    }
+
+    fn is_met(&self, value: f64) -> bool {
+        match self.comparison {
             Comparison::Above => value > self.limit,
             Comparison::AtLeast => value >= self.limit,
             Comparison::Below => value < self.limit,
             Comparison::AtMost => value <= self.limit,
-        })
+        }
     }
 }
 
@@ -150,8 +165,7 @@ impl Property {
             Property::PauseAt(port) => (self.name(), port.as_str()),
             Property::Number(limit) => {
                 let asked = format!("{:?}", limit.text);
-                let is_of_finite =
-                    matches!(limit.number.number.of, Of::Flows(_) | Of::Percentile(_));
+                let is_of_finite = limit.number.number.scope() == Scope::Flows;
                 if is_of_finite && config.flows.iter().all(|flow| flow.size == Bytes::MAX) {
                     let help = "no flow of the scenario has a size, so that none is ever finished";
                     return Err(format!("--find {asked}: {help}"));
@@ -178,6 +192,11 @@ impl Property {
             "" => Err(format!("--find {asked}: {error}")),
             similar => Err(format!("--find {asked}: {error}; {similar}")),
         }
+    }
+
+    /// Whether flows that did not finish could change whether the run has it.
+    pub(super) fn is_open(&self, run: &Run) -> bool {
+        matches!(self, Property::Number(limit) if limit.is_open(run))
     }
 
     /// Whether the run has it.

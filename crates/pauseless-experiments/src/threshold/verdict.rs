@@ -129,6 +129,7 @@ impl Answer {
             ));
         }
         let question = &self.question;
+        reasons.extend(self.open_runs());
         let range = [question.low.base, question.high.base];
         let spread = [threshold.range.0.base, threshold.range.1.base];
         let part = question.scale.part(range, spread);
@@ -143,7 +144,20 @@ impl Answer {
         reasons
     }
 
+    /// How many runs hang on flows that did not finish, if any do.
+    fn open_runs(&self) -> Option<String> {
+        (self.open_count > 0).then(|| {
+            let (open, all) = (self.open_count, self.run_count);
+            format!("in {open} of {all} runs flows that did not finish could change the answer")
+        })
+    }
+
     fn why_none(&self) -> String {
+        let why = self.why_no_flip();
+        self.open_runs().map_or(why.clone(), |open| format!("{why}; {open}"))
+    }
+
+    fn why_no_flip(&self) -> String {
         let seeds = self.seeds.len();
         let [with, without] = [true, false].map(|is_with| {
             let ends = |course: &&Course| course.at_low == is_with && course.at_high == is_with;

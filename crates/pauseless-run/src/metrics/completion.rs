@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use pauseless_core::id::Class;
+use pauseless_core::id::{Class, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::config::Flow;
 use pauseless_sim::outcome::FlowOutcome;
 use pauseless_sim::{Config, Outcome};
 
+use super::censored::Censored;
 use super::distribution::Distribution;
 use super::has_started;
 
@@ -34,10 +35,10 @@ pub struct Group {
     pub unfinished: usize,
     /// Flows that have not started before the end of the run.
     pub not_started: usize,
-    /// Completion times of those that have finished, in picoseconds.
-    pub fct: Option<Distribution<u64>>,
+    /// Completion times of those that have started, in picoseconds.
+    pub fct: Censored<u64>,
     /// Their completion times as multiples of those in an empty network.
-    pub slowdown: Option<Distribution<f64>>,
+    pub slowdown: Censored<f64>,
 }
 
 /// A range of flow sizes.
@@ -90,10 +91,10 @@ impl Completion {
         if finite.is_empty() {
             return None;
         }
-        let all = Group::of(outcome, finite.iter().copied());
+        let all = Group::of(config, outcome, finite.iter().copied());
         let by_size = SizeRange::ALL.into_iter().map(|range| {
             let members = finite.iter().copied().filter(|(flow, _)| range.contains(flow.size));
-            (range, Group::of(outcome, members))
+            (range, Group::of(config, outcome, members))
         });
         let by_size: Vec<_> = by_size.filter(|(_, group)| group.count() > 0).collect();
         let classes: BTreeSet<Class> = finite.iter().map(|(flow, _)| flow.class).collect();
@@ -101,7 +102,7 @@ impl Completion {
             .into_iter()
             .map(|class| {
                 let members = finite.iter().copied().filter(|(flow, _)| flow.class == class);
-                (class, Group::of(outcome, members))
+                (class, Group::of(config, outcome, members))
             })
             .collect();
         let seconds = (outcome.end - Time::ZERO).as_secs_f64();
@@ -120,29 +121,40 @@ impl Completion {
 impl Group {
     /// The completion of these flows.
     pub fn of<'a>(
+        config: &Config,
         outcome: &Outcome,
         flows: impl Iterator<Item = (&'a Flow, &'a FlowOutcome)>,
     ) -> Group {
-        let (mut finished, mut unfinished, mut not_started) = (0, 0, 0);
-        let mut spans = Vec::new();
-        let mut slowdowns = Vec::new();
-        for (_, flow) in flows {
-            match fct(flow) {
-                Some(span) => {
-                    finished += 1;
-                    spans.push(span.as_ps());
-                    slowdowns.extend(slowdown(flow));
-                }
-                None if has_started(outcome, flow) => unfinished += 1,
-                None => not_started += 1,
+        let mut not_started = 0;
+        let (mut spans, mut slowdowns) = (Vec::new(), Vec::new());
+        // The best cases of flows that have not finished.
+        let (mut least_spans, mut least_slowdowns) = (Vec::new(), Vec::new());
+        for (flow, found) in flows {
+            if let Some(span) = fct(found) {
+                spans.push(span.as_ps());
+                slowdowns.extend(slowdown(found));
+            } else if let Some(span) = fct_best(config, outcome, flow, found) {
+                least_spans.push(span.as_ps());
+                least_slowdowns.extend(multiple(span, found.ideal));
+            } else {
+                not_started += 1;
             }
         }
+        let (finished, unfinished) = (spans.len(), least_spans.len());
+        let best_spans = (unfinished > 0).then(|| [&spans[..], &least_spans].concat());
+        let best_slowdowns = (unfinished > 0).then(|| [&slowdowns[..], &least_slowdowns].concat());
         Group {
             finished,
             unfinished,
             not_started,
-            fct: Distribution::<u64>::of(spans),
-            slowdown: Distribution::<f64>::of(slowdowns),
+            fct: Censored {
+                finished: Distribution::<u64>::of(spans),
+                best: best_spans.and_then(Distribution::<u64>::of),
+            },
+            slowdown: Censored {
+                finished: Distribution::<f64>::of(slowdowns),
+                best: best_slowdowns.and_then(Distribution::<f64>::of),
+            },
         }
     }
 
@@ -159,9 +171,30 @@ pub fn fct(flow: &FlowOutcome) -> Option<Span> {
 
 /// The completion time as a multiple of that in an empty network.
 pub fn slowdown(flow: &FlowOutcome) -> Option<f64> {
-    let fct = fct(flow)?;
-    let ideal = Some(flow.ideal).filter(|ideal| *ideal > Span::ZERO)?;
-    Some(fct.as_ps() as f64 / ideal.as_ps() as f64)
+    multiple(fct(flow)?, flow.ideal)
+}
+
+/// The least completion time that a flow can have which has started and not finished before the end
+/// of the run; `None` if it has not started.
+///
+/// It has lived until the end, its target's link needs time for what is missing, and no flow is
+/// faster than in an empty network. The last bits of one more packet may be arriving at the end.
+pub fn fct_best(
+    config: &Config,
+    outcome: &Outcome,
+    flow: &Flow,
+    found: &FlowOutcome,
+) -> Option<Span> {
+    let start = found.start.filter(|_| has_started(outcome, found))?;
+    let missing = flow.size.saturating_sub(found.delivered).saturating_sub(flow.packet);
+    let link = config.topology.port(flow.target, PortId(0));
+    let rest = config.line(link.peer, link.peer_port).tx_span(missing);
+    let span = Span::ps((outcome.end - start).as_ps().saturating_add(rest.as_ps()));
+    Some(found.ideal.max(span))
+}
+
+fn multiple(span: Span, ideal: Span) -> Option<f64> {
+    (ideal > Span::ZERO).then(|| span.as_ps() as f64 / ideal.as_ps() as f64)
 }
 
 /// One group is the same as all.

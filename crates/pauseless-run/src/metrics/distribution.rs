@@ -38,6 +38,16 @@ impl<T: Copy> Distribution<T> {
     pub fn at(&self, p: Percentile) -> T {
         p.of(&self.sorted).expect("a distribution has at least one value")
     }
+
+    /// How many values there are.
+    pub(super) fn count(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// The value at a rank, counted from 1 in ascending order; `None` if there are fewer values.
+    pub(super) fn ranked(&self, rank: usize) -> Option<T> {
+        self.sorted.get(rank.checked_sub(1)?).copied()
+    }
 }
 
 /// A percentile, which is the value of the nearest rank: the p-th of n values is the one at position
@@ -98,19 +108,32 @@ impl Percentile {
         Percentile::NAMED.into_iter().find(|(it, _)| *it == name).map(|(_, percentile)| percentile)
     }
 
+    /// The percentile in percent, as it is read: `99.9`.
+    pub fn percent(self) -> String {
+        (f64::from(self.millionths) / 1e4).to_string()
+    }
+
     /// Its name, such as `p999` or `p99.99`.
     pub fn name(self) -> String {
-        Percentile::NAMED.into_iter().find(|(_, it)| *it == self).map_or_else(
-            || format!("p{}", f64::from(self.millionths) / 1e4),
-            |(name, _)| name.to_string(),
-        )
+        Percentile::NAMED
+            .into_iter()
+            .find(|(_, it)| *it == self)
+            .map_or_else(|| format!("p{}", self.percent()), |(name, _)| name.to_string())
     }
 
     /// The value of the nearest rank; `None` of nothing.
     pub fn of<T: Copy>(self, sorted: &[T]) -> Option<T> {
-        let rank = (sorted.len() as u128 * u128::from(self.millionths)).div_ceil(1_000_000);
-        let position = rank.checked_sub(1)? as usize;
-        sorted.get(position).copied()
+        sorted.get(self.rank(sorted.len()).checked_sub(1)?).copied()
+    }
+
+    /// The nearest rank among so many values, counted from 1.
+    pub(super) fn rank(self, count: usize) -> usize {
+        (count as u128 * u128::from(self.millionths)).div_ceil(1_000_000) as usize
+    }
+
+    /// The share of values that are no larger, from 0 to 1.
+    pub(super) fn share(self) -> f64 {
+        f64::from(self.millionths) / 1e6
     }
 }
 

@@ -3,6 +3,8 @@
 //! Each is defined in `docs/metrics.md`, together with what it does not mean. What has nothing to
 //! say about a run is not there: a run without finite flows has no completion times.
 
+pub mod bias;
+pub mod censored;
 pub mod completion;
 pub mod distribution;
 pub mod links;

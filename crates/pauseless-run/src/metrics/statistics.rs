@@ -45,6 +45,47 @@ pub fn median_bounds(count: usize) -> (usize, usize, f64) {
     best
 }
 
+/// The ranks, counted from 1, of the two of `count` values in order that enclose a quantile of what
+/// they were drawn from with a confidence of 95 % or more, whatever the distribution is. `share` is
+/// the part of the distribution below the quantile. `None` where so few values have no such rank.
+///
+/// How many of the values lie below the quantile has a binomial distribution. The k-th value is above
+/// the quantile if fewer than k are below it; each side may miss it in 2.5 % of the cases.
+pub fn quantile_ranks(count: usize, share: f64) -> [Option<usize>; 2] {
+    let odds = share / (1.0 - share);
+    if count == 0 || !odds.is_finite() {
+        return [None, None];
+    }
+    let n = count as f64;
+    // Relative to the most likely number, from which terms fall to nothing on both sides.
+    let mode = (((n + 1.0) * share) as usize).min(count);
+    let step = |k: usize| (n - k as f64) / (k + 1) as f64 * odds;
+    let mut first = mode;
+    let mut terms = std::collections::VecDeque::from([1.0]);
+    while first > 0 && terms[0] > NEGLIGIBLE {
+        terms.push_front(terms[0] / step(first - 1));
+        first -= 1;
+    }
+    let mut last = mode;
+    while last < count && terms[last - first] > NEGLIGIBLE {
+        terms.push_back(terms[last - first] * step(last));
+        last += 1;
+    }
+    let sum: f64 = terms.iter().sum();
+    let tail = 0.025 * sum;
+    // As many terms from either end as fit into its tail.
+    let fit = |terms: &mut dyn Iterator<Item = &f64>| {
+        let sums = terms.scan(0.0, |sum, term| {
+            *sum += term;
+            Some(*sum)
+        });
+        sums.take_while(|sum| *sum <= tail).count()
+    };
+    let low = first + fit(&mut terms.iter());
+    let high = last + 1 - fit(&mut terms.iter().rev());
+    [Some(low).filter(|rank| *rank > 0), Some(high).filter(|rank| *rank <= count)]
+}
+
 /// How many standard errors wide half of a 95 % confidence interval of a mean is, with so many
 /// degrees of freedom: the 97.5 % quantile of Student's t (Abramowitz and Stegun 26.7.5).
 pub fn student(freedom: usize) -> f64 {
@@ -65,6 +106,8 @@ pub fn student(freedom: usize) -> f64 {
 
 /// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.959_964;
+/// A term of a distribution that changes no digit of its sum.
+const NEGLIGIBLE: f64 = 1e-20;
 /// The most values for which the binomial distribution is computed exactly.
 const EXACT_MAX: usize = 1_000;
 
@@ -95,6 +138,24 @@ mod tests {
         assert!((0.95..0.955).contains(&confidence), "{confidence}");
         // Half of 10,000, and 0.98 times 100 on either side.
         assert_eq!(median_bounds(10_000), (4_901, 5_098, 0.95));
+    }
+
+    #[test]
+    fn quantiles_are_enclosed_as_tables_have_them() {
+        // Of the median the ranks are those of `median_bounds`, which counts from 0.
+        for count in [6, 10, 20, 100, 1_000] {
+            let (low, high, _) = median_bounds(count);
+            assert_eq!(quantile_ranks(count, 0.5), [Some(low + 1), Some(high + 1)], "{count}");
+        }
+        assert_eq!(quantile_ranks(5, 0.5), [None, None]);
+        // 0.99^368 is the first power below 2.5 %: the largest of fewer may lie below the percentile.
+        assert_eq!(quantile_ranks(367, 0.99)[1], None);
+        assert_eq!(quantile_ranks(368, 0.99)[1], Some(368));
+        // Of 1,000 values 18 or more are above it in 1.4 % of the cases, and 3 or fewer in 1 %.
+        assert_eq!(quantile_ranks(1_000, 0.99), [Some(983), Some(997)]);
+        let [low, high] = quantile_ranks(1_000_000, 0.999).map(|rank| rank.expect("many"));
+        assert!((998_937..=998_939).contains(&low) && (999_062..=999_064).contains(&high));
+        assert_eq!((quantile_ranks(0, 0.5), quantile_ranks(10, 1.0)), ([None; 2], [None; 2]));
     }
 
     #[test]

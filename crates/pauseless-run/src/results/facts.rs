@@ -1,8 +1,8 @@
 //! What the functions of the registry read.
 
-use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_sim::config::Flow;
@@ -24,6 +24,8 @@ pub struct Facts<'r> {
     /// Hosts whose flows are a group, by the name of the group.
     groups: Vec<(String, BTreeSet<NodeId>)>,
     shares: OnceCell<Vec<f64>>,
+    /// Parts of the finite flows that were asked for already.
+    parts: RefCell<Vec<(Part, Rc<Group>)>>,
 }
 
 /// A flow and what became of it.
@@ -42,7 +44,13 @@ pub struct FlowFacts<'r> {
 impl<'r> Facts<'r> {
     /// The run with the numbers that several results share.
     pub fn of(run: &'r Run) -> Facts<'r> {
-        Facts { run, metrics: run.metrics(), groups: Vec::new(), shares: OnceCell::new() }
+        Facts {
+            run,
+            metrics: run.metrics(),
+            groups: Vec::new(),
+            shares: OnceCell::new(),
+            parts: RefCell::default(),
+        }
     }
 
     /// The facts with groups of flows: those from these hosts.
@@ -89,10 +97,15 @@ impl<'r> Facts<'r> {
     }
 
     /// Some of the finite flows; `None` if there are none.
-    pub(super) fn group(&self, part: &Part) -> Option<Cow<'_, Group>> {
-        let all = &self.completion()?.all;
+    pub(super) fn group(&self, part: &Part) -> Option<Rc<Group>> {
+        let known = self.parts.borrow().iter().find(|(it, _)| it == part).cloned();
+        if let Some((_, group)) = known {
+            return Some(group);
+        }
         if *part == Part::default() {
-            return Some(Cow::Borrowed(all));
+            let all = Rc::new(self.completion()?.all.clone());
+            self.parts.borrow_mut().push((part.clone(), Rc::clone(&all)));
+            return Some(all);
         }
         let sources = match &part.group {
             Some(name) => Some(&self.groups.iter().find(|(it, _)| it == name)?.1),
@@ -105,8 +118,12 @@ impl<'r> Facts<'r> {
                 && sources.is_none_or(|sources| sources.contains(&it.flow.source))
         });
         let members = members.map(|it| (it.flow, it.outcome));
-        let group = Group::of(&self.run.outcome, members);
-        (group.count() > 0).then_some(Cow::Owned(group))
+        let group = Rc::new(Group::of(&self.run.scenario.config, &self.run.outcome, members));
+        if group.count() == 0 {
+            return None;
+        }
+        self.parts.borrow_mut().push((part.clone(), Rc::clone(&group)));
+        Some(group)
     }
 
     /// What a port has carried, by its name, such as `S1:H1`; `None` if there is no such port.

@@ -216,6 +216,8 @@ const END: &str = "<!-- end -->";
 const HINT: &str = "\
 How to ask for one: pauses, pauses{class=0}, queue_max{port=S1:S2}, rate{flow=F1}, links_held{layer=1},
 slowdown{p=99.9}, and of some of the flows fct_us{p=99, size=10KB..100KB, class=0}.
+What unfinished flows could make of a completion time: fct_mean_us{bound=best}, fct_us{p=99, bound=worst};
+the 95 % interval of a percentile: slowdown{p=99, bound=from}, slowdown{p=99, bound=to}.
 Short forms: rate.F1, queue_max.S1:S2, pauses.class0, fct_p99_us, slowdown_p999, fct_mean_us.S.
 docs/metrics.md has definitions, and what each does not mean.
 ";

@@ -8,6 +8,7 @@
 //!
 //! To add a number, add an entry to [`numbers::NUMBERS`].
 
+mod bounds;
 pub mod curves;
 mod facts;
 pub mod listing;
@@ -26,6 +27,7 @@ use crate::metrics::links::{LayerUse, PortUse};
 use pauseless_text::named;
 use pauseless_text::quantity;
 
+pub use bounds::{Beside, Bound, Measure};
 pub use facts::{Facts, FlowFacts};
 pub use numbers::NUMBERS;
 pub use reference::Reference;
@@ -82,8 +84,10 @@ pub enum Of {
     Flow(fn(&FlowFacts<'_>) -> Option<Value>),
     /// A number of all finite flows, or of those of a size, a class or a group.
     Flows(fn(&Group) -> Option<Value>),
+    /// The mean over the same flows of something that only finished ones have.
+    Mean(Measure),
     /// A percentile over the same.
-    Percentile(fn(&Group, Percentile) -> Option<Value>),
+    Percentile(Measure),
 }
 
 /// A value in the base unit: picoseconds, bytes, bit/s, a share of 1, or a plain number.
@@ -283,7 +287,7 @@ impl Number {
             Of::Layer(_) => Scope::Layer,
             Of::Port(_) | Of::Queue(_) => Scope::Port,
             Of::Flow(_) => Scope::Flow,
-            Of::Flows(_) | Of::Percentile(_) => Scope::Flows,
+            Of::Flows(_) | Of::Mean(_) | Of::Percentile(_) => Scope::Flows,
         }
     }
 

@@ -10,7 +10,7 @@ use super::Json::{Absent, Null};
 use super::Kept::{Always, Sampled, Usually};
 use super::Unit::{Gbps, Kb, Ms, One, PerMs, PerSecond, Percent, Us};
 use super::Value::{self, Real, Shown, Whole};
-use super::{Number, Of};
+use super::{Measure, Number, Of};
 use crate::metrics::completion::{fct, slowdown};
 use crate::metrics::has_started;
 
@@ -173,19 +173,16 @@ pub static NUMBERS: &[Number] = numbers! {
     "not_started": One, Flows(|it| count(it.not_started)), json: Absent("not_started");
     /// The mean flow completion time of the finished flows: from the start of a flow at its source
     /// until its target has received the last byte.
-    "fct_mean_us": Us, Flows(|it| Some(Real(it.fct.as_ref()?.mean))), head: "<FCT-mean",
+    "fct_mean_us": Us, Mean(Measure::Fct), head: "<FCT-mean",
         is_real: true, json: Absent("fct_mean_ps"), kept: Usually, may_be_missing: true;
     /// A percentile of these completion times.
-    "fct_us": Us, Percentile(|it, p| Some(Whole(it.fct.as_ref()?.at(p)))), head: "<{}",
-        json: Absent("fct_{}_ps"), spelt: "fct_{}_us",
+    "fct_us": Us, Percentile(Measure::Fct), head: "<{}", json: Absent("fct_{}_ps"), spelt: "fct_{}_us",
         kept_at: &[("p50", Sampled), ("p99", Usually)], may_be_missing: true;
     /// The mean slowdown of the finished flows: the completion time divided by the ideal one.
-    "slowdown_mean": One, Flows(|it| Some(Real(it.slowdown.as_ref()?.mean))),
-        head: "<slowdown-mean", is_real: true, json: Absent("slowdown_mean"), kept: Sampled,
-        may_be_missing: true;
+    "slowdown_mean": One, Mean(Measure::Slowdown), head: "<slowdown-mean", is_real: true,
+        json: Absent("slowdown_mean"), kept: Sampled, may_be_missing: true;
     /// A percentile of these slowdowns.
-    "slowdown": One, Percentile(|it, p| Some(Real(it.slowdown.as_ref()?.at(p)))), head: "<{}",
-        is_real: true, json: Absent("slowdown_{}"), spelt: "slowdown_{}",
+    "slowdown": One, Percentile(Measure::Slowdown), head: "<{}", is_real: true, json: Absent("slowdown_{}"), spelt: "slowdown_{}",
         kept_at: &[("p99", Sampled)], may_be_missing: true;
     // Classes.
     /// Control frames that told a sender of this class to stop, with refreshes.

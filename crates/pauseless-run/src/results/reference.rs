@@ -8,7 +8,7 @@ use pauseless_core::id::Class;
 use pauseless_core::unit::Bytes;
 use pauseless_sim::config::Config;
 
-use super::{Facts, NUMBERS, Number, Of, Scope, Value};
+use super::{Beside, Bound, Facts, NUMBERS, Number, Of, Scope, Value};
 use crate::metrics::completion::SizeRange;
 use crate::metrics::distribution::Percentile;
 pub use pauseless_scenario::did_you_mean;
@@ -22,6 +22,7 @@ pub struct Reference {
     pub number: &'static Number,
     percentile: Option<Percentile>,
     part: Part,
+    bound: Option<Bound>,
 }
 
 /// What of a run a number is of; nothing for the whole run, or for all finite flows.
@@ -45,6 +46,7 @@ named! {
         Layer = "layer",
         Port = "port",
         Flow = "flow",
+        Bound = "bound",
     }
 }
 
@@ -58,6 +60,7 @@ impl Parameter {
             Parameter::Layer => "layer=1",
             Parameter::Port => "port=S1:S2",
             Parameter::Flow => "flow=F1",
+            Parameter::Bound => "bound=best",
         }
     }
 }
@@ -66,7 +69,7 @@ impl Number {
     /// The parameter without which there is no such number.
     pub(super) fn needs(&self) -> Option<Parameter> {
         match self.of {
-            Of::Run(_) | Of::Flows(_) => None,
+            Of::Run(_) | Of::Flows(_) | Of::Mean(_) => None,
             Of::Class(_) => Some(Parameter::Class),
             Of::Layer(_) => Some(Parameter::Layer),
             Of::Port(_) | Of::Queue(_) => Some(Parameter::Port),
@@ -78,8 +81,9 @@ impl Number {
     /// The parameters that it can do without.
     pub(super) fn allows(&self) -> &'static [Parameter] {
         match self.of {
-            Of::Flows(_) | Of::Percentile(_) => {
-                &[Parameter::Size, Parameter::Class, Parameter::Group]
+            Of::Flows(_) => &[Parameter::Size, Parameter::Class, Parameter::Group],
+            Of::Mean(_) | Of::Percentile(_) => {
+                &[Parameter::Size, Parameter::Class, Parameter::Group, Parameter::Bound]
             }
             _ => &[],
         }
@@ -87,6 +91,15 @@ impl Number {
 
     fn takes(&self, parameter: Parameter) -> bool {
         self.needs() == Some(parameter) || self.allows().contains(&parameter)
+    }
+
+    /// The bound of a name that the number has; else which there are.
+    fn bound_named(&self, name: &str) -> Result<Bound, String> {
+        let known = self.bounds();
+        known.iter().copied().find(|it| it.name() == name).ok_or_else(|| {
+            let names = Vec::from_iter(known.iter().map(|it| it.name())).join(", ");
+            format!("bound of {} is one of {names}, not {name:?}", self.name)
+        })
     }
 
     /// As it is asked for: `slowdown{p=99}`.
@@ -162,8 +175,11 @@ impl Reference {
                 let name = part.flow.as_deref()?;
                 of(&facts.flows().find(|it| it.flow.name == name)?)
             }
-            Of::Flows(of) => of(facts.group(part)?.as_ref()),
-            Of::Percentile(of) => of(facts.group(part)?.as_ref(), self.percentile?),
+            Of::Flows(of) => of(&*facts.group(part)?),
+            Of::Mean(_) | Of::Percentile(_) => {
+                let bounded = self.number.bounded(&*facts.group(part)?, self.percentile)?;
+                self.bound.map_or(bounded.value, |bound| bound.of(&bounded))
+            }
         }
     }
 
@@ -184,7 +200,7 @@ impl Reference {
             (topology.port_name(node, port) == name).then_some((node, port))
         };
         let is_there = match self.number.of {
-            Of::Run(_) | Of::Flows(_) | Of::Percentile(_) => true,
+            Of::Run(_) | Of::Flows(_) | Of::Mean(_) | Of::Percentile(_) => true,
             Of::Class(_) => {
                 part.class.is_some_and(|class| usize::from(class) < config.ingress.class_count())
             }
@@ -231,7 +247,49 @@ impl Reference {
         for text in [&part.group, &part.port, &part.flow] {
             add(text.clone());
         }
+        add(self.bound.map(|bound| bound.name().to_string()));
         name.replace('.', "_")
+    }
+
+    /// The reference as it is written, with all of its parameters.
+    pub fn text(&self) -> String {
+        let part = &self.part;
+        let values = Parameter::ALL.into_iter().filter_map(|parameter| {
+            let value = match parameter {
+                Parameter::P => self.percentile?.percent(),
+                Parameter::Size => size_word(part.size?, ".."),
+                Parameter::Class => part.class?.to_string(),
+                Parameter::Group => part.group.clone()?,
+                Parameter::Layer => part.layer?.to_string(),
+                Parameter::Port => part.port.clone()?,
+                Parameter::Flow => part.flow.clone()?,
+                Parameter::Bound => self.bound?.name().to_string(),
+            };
+            Some(format!("{}={value}", parameter.name()))
+        });
+        match Vec::from_iter(values).join(", ").as_str() {
+            "" => self.number.name.to_string(),
+            values => format!("{}{{{values}}}", self.number.name),
+        }
+    }
+
+    /// What must stand beside it: how many of its flows did not finish, and what they could make of
+    /// it. `None` for a number that does not depend on that, and for a bound.
+    pub fn beside(&self) -> Option<Beside> {
+        if !matches!(self.number.of, Of::Mean(_) | Of::Percentile(_)) || self.bound.is_some() {
+            return None;
+        }
+        let count = |name| {
+            let number = NUMBERS.iter().find(|it| it.name == name)?;
+            Some(Reference { number, percentile: None, part: self.part.clone(), bound: None })
+        };
+        let bound = |bound| Reference { bound: Some(bound), ..self.clone() };
+        Some(Beside {
+            finished: count("finished")?,
+            unfinished: count("unfinished")?,
+            best: bound(Bound::Best),
+            worst: bound(Bound::Worst),
+        })
     }
 }
 
@@ -304,8 +362,8 @@ impl Named {
             needs.is_none_or(has) && given.iter().all(|(key, _)| number.takes(*key))
         };
         let number = self.numbers.iter().find(fits).ok_or_else(|| self.lacking())?;
-        let mut reference =
-            Reference { number, percentile: self.percentile, part: Part::default() };
+        let percentile = self.percentile;
+        let mut reference = Reference { number, percentile, part: Part::default(), bound: None };
         for (parameter, value) in given {
             reference.set(*parameter, value, groups)?;
         }
@@ -360,6 +418,7 @@ impl Reference {
             Parameter::Layer => part.layer = small("layer", 256)?,
             Parameter::Port => part.port = Some(value.to_string()),
             Parameter::Flow => part.flow = Some(value.to_string()),
+            Parameter::Bound => self.bound = Some(self.number.bound_named(value)?),
             Parameter::Group if groups.contains(&value) => part.group = Some(value.to_string()),
             Parameter::Group if groups.is_empty() => {
                 return Err("only claims files have groups of flows".to_string());

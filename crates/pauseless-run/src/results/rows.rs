@@ -8,10 +8,9 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::curves::{CURVES, Curve, CurveOf, Samples};
-use super::{Facts, FlowFacts, Json, NUMBERS, Number, Of, Scope, Unit, Value};
+use super::{Bound, Facts, FlowFacts, Json, NUMBERS, Number, Of, Scope, Value};
 use crate::Run;
 use crate::metrics::completion::{Group, SizeRange};
-use crate::metrics::distribution::Percentile;
 use crate::table::{Cells, Column, Table};
 
 /// An object of JSON, whose fields keep their order.
@@ -51,12 +50,15 @@ impl JsonSchema for Object {
 
     /// Every field that any object of results can have, with the sentence of its declaration.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let numbers = NUMBERS.iter().filter_map(|number| match number.json {
-            Json::Absent(path) | Json::Null(path) => {
-                let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
-                Some((name.to_string(), json!({"description": number.says})))
-            }
-            Json::No => None,
+        let numbers = NUMBERS.iter().filter(|number| number.json != Json::No);
+        let numbers = numbers.flat_map(|number| {
+            let path = number.json.name();
+            let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
+            let bounds = number.bounds().iter().map(move |bound| {
+                (format!("{name}_{}", bound.name()), json!({"description": bound.says()}))
+            });
+            let own = (name.to_string(), json!({"description": number.says}));
+            std::iter::once(own).chain(bounds)
         });
         let properties = serde_json::Map::from_iter(numbers);
         json_schema!({
@@ -188,17 +190,29 @@ fn completion(facts: &Facts<'_>) -> Object {
 
 fn group(object: &mut Object, group: &Group) {
     for number in NUMBERS {
-        match number.of {
-            Of::Flows(of) => object.number(number.json, of(group)),
-            Of::Percentile(of) => {
-                for (name, percentile) in Percentile::NAMED {
-                    if let Some(value) = of(group, percentile) {
-                        let name = number.json.name().replace("{}", name);
-                        object.push(name, Field::Number(value));
-                    }
+        if let Of::Flows(of) = number.of {
+            object.number(number.json, of(group));
+        }
+        for (name, percentile) in number.statistics_as(number.json.name()) {
+            let Some(bounded) = number.bounded(group, percentile) else {
+                continue;
+            };
+            let mut push = |name: String, value: Option<Value>| {
+                object.push(name, value.map_or(Field::Null, Field::Number));
+            };
+            if bounded.value.is_some() {
+                push(name.clone(), bounded.value);
+            }
+            for bound in number.bounds() {
+                let is_there = match bound {
+                    // Where all have finished both are the value.
+                    Bound::Best | Bound::Worst => group.unfinished > 0,
+                    Bound::From | Bound::To => bounded.interval != [None; 2],
+                };
+                if is_there {
+                    push(format!("{name}_{}", bound.name()), bound.of(&bounded));
                 }
             }
-            _ => {}
         }
     }
 }
@@ -236,22 +250,23 @@ fn results(facts: &Facts<'_>) -> Table {
         Column::new("version", text(crate::VERSION)),
         Column::new("seed", Cells::Counts(vec![run.scenario.config.seed])),
     ];
-    let mut add = |name: &str, unit: Unit, value: Option<Value>| {
-        let cells = Cells::Numbers(vec![value.map(|value| unit.of(value))]);
-        columns.push(Column::new(name.replace('.', "_"), cells));
-    };
     let all = facts.completion().map(|completion| &completion.all);
-    for number in NUMBERS {
-        if number.is_slow {
-            continue;
-        }
+    for number in NUMBERS.iter().filter(|number| !number.is_slow) {
+        let mut add = |name: &str, value: Option<Value>| {
+            let cells = Cells::Numbers(vec![value.map(|value| number.unit.of(value))]);
+            columns.push(Column::new(name.replace('.', "_"), cells));
+        };
         match number.of {
-            Of::Run(of) => add(number.name, number.unit, of(facts)),
-            Of::Flows(of) => add(number.name, number.unit, all.and_then(of)),
-            Of::Percentile(of) => {
-                for (name, percentile) in Percentile::NAMED {
-                    let value = all.and_then(|all| of(all, percentile));
-                    add(&number.spelt_at(name), number.unit, value);
+            Of::Run(of) => add(number.name, of(facts)),
+            Of::Flows(of) => add(number.name, all.and_then(of)),
+            Of::Mean(_) | Of::Percentile(_) => {
+                for (name, percentile) in number.statistics() {
+                    let bounded = all.and_then(|all| number.bounded(all, percentile));
+                    add(&name, bounded.and_then(|it| it.value));
+                    for bound in number.bounds() {
+                        let value = bounded.and_then(|it| bound.of(&it));
+                        add(&format!("{name}_{}", bound.name()), value);
+                    }
                 }
             }
             _ => {}

@@ -116,7 +116,7 @@ fn bad_references_say_what_is_wrong() {
         ("slowdown{q=99}", "slowdown has no parameter \"q\"; did you mean p?"),
         (
             "slowdown{percentile=99}",
-            "slowdown has no parameter \"percentile\"; it takes p, size, class, group, flow",
+            "slowdown has no parameter \"percentile\"; it takes p, size, class, group, flow, bound",
         ),
         ("deadlock{port=S1:S2}", "deadlock has no parameters"),
         ("slowdown{p=}", "p has no value; write p=99"),
@@ -141,6 +141,12 @@ fn bad_references_say_what_is_wrong() {
         ),
         ("fct_mean_us.SM", "\"SM\" is neither a size (S, M, L, XL) nor a class (class0)"),
         ("deadlock.S1:S2", "deadlock is of the whole run"),
+        ("fct_mean_us{bound=from}", "bound of fct_mean_us is one of best, worst, not \"from\""),
+        ("fct_us{p=9, bound=low}", "bound of fct_us is one of best, worst, from, to, not \"low\""),
+        (
+            "finished{bound=best}",
+            "finished has no parameter \"bound\"; it takes size, class, group",
+        ),
     ] {
         assert_eq!(wrong(text), expected, "{text}");
     }
@@ -149,6 +155,56 @@ fn bad_references_say_what_is_wrong() {
     assert!(Reference::with_groups("fct_p99_us.burst", &groups).is_ok());
     let guess = Reference::with_groups("fct_us{p=99, group=brust}", &groups).expect_err("none");
     assert_eq!(guess, "there is no group \"brust\"; did you mean burst?");
+}
+
+/// Every number that only finished flows have says what the others leave open, for the same flows.
+#[test]
+fn statistics_over_finished_flows_have_bounds_beside_them() {
+    // So short that flows are on their way.
+    let run = incast();
+    let facts = Facts::of(&run);
+    for number in NUMBERS {
+        let reference = Reference::parse(&number.example()).expect("its own example");
+        let is_statistic = matches!(number.of, Of::Mean(_) | Of::Percentile(_));
+        assert_eq!(reference.beside().is_some(), is_statistic, "{}", number.name);
+        let is_time = number.name.starts_with("fct") || number.name.starts_with("slowdown");
+        let is_of_flows = number.scope() == Scope::Flows;
+        assert_eq!(is_time && is_of_flows, is_statistic, "{}", number.name);
+    }
+    for (name, texts) in [
+        (
+            "fct_mean_us",
+            ["finished", "unfinished", "fct_mean_us{bound=best}", "fct_mean_us{bound=worst}"],
+        ),
+        (
+            "slowdown_p999.class0",
+            [
+                "finished{class=0}",
+                "unfinished{class=0}",
+                "slowdown{p=99.9, class=0, bound=best}",
+                "slowdown{p=99.9, class=0, bound=worst}",
+            ],
+        ),
+        (
+            "fct_us{p=50, size=10KB..2MB}",
+            [
+                "finished{size=10KB..2MB}",
+                "unfinished{size=10KB..2MB}",
+                "fct_us{p=50, size=10KB..2MB, bound=best}",
+                "fct_us{p=50, size=10KB..2MB, bound=worst}",
+            ],
+        ),
+    ] {
+        let beside = Reference::parse(name).expect("a number").beside().expect("a statistic");
+        assert_eq!(beside.all().map(Reference::text), texts, "{name}");
+        for it in beside.all() {
+            let again = Reference::parse(&it.text()).expect("what is written can be read");
+            assert_eq!((again.text(), again.column()), (it.text(), it.column()));
+            assert!(again.beside().is_none(), "{name}");
+        }
+        let case = beside.case(value(&facts, name), |it| it.value(&facts)).expect("flows");
+        assert!(case.unfinished > 0 && case.best > 0.0 && case.worst.is_infinite(), "{case:?}");
+    }
 }
 
 /// Of very many flows and ports, those that are asked for have numbers, and no others.

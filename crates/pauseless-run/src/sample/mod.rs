@@ -149,7 +149,9 @@ fn usual(facts: &Facts<'_>, add: Add<'_>) {
                     add(&format!(".{}", flow.flow.name), of(&flow));
                 }
             }
-            Of::Layer(_) | Of::Port(_) | Of::Flow(_) | Of::Flows(_) | Of::Percentile(_) => {}
+            Of::Layer(_) | Of::Port(_) | Of::Flow(_) => {}
+            // These are of some flows, below.
+            Of::Flows(_) | Of::Mean(_) | Of::Percentile(_) => {}
         }
     }
     if let Some(completion) = facts.completion() {
@@ -173,11 +175,13 @@ pub fn group(suffix: &str, group: &completion::Group, add: Add<'_>) {
         };
         match number.of {
             Of::Flows(of) if number.kept >= Kept::Sampled => add(number.name, of(group)),
-            Of::Percentile(of) => {
+            Of::Mean(_) if number.kept >= Kept::Sampled => {
+                add(number.name, number.bounded(group, None).and_then(|it| it.value));
+            }
+            Of::Percentile(_) => {
                 for (name, _) in number.kept_at {
-                    let percentile = Percentile::named(name)
-                        .expect("`kept_at` lists percentiles that have names");
-                    add(&number.spelt_at(name), of(group, percentile));
+                    let bounded = number.bounded(group, Percentile::named(name));
+                    add(&number.spelt_at(name), bounded.and_then(|it| it.value));
                 }
             }
             _ => {}

@@ -24,7 +24,7 @@ use super::row::column;
 use super::store;
 use asked::Asked;
 use axis::{AxisFile, Draft};
-use pauseless_run::results::{self, Kept, Reference};
+use pauseless_run::results::{self, Beside, Kept, Reference};
 use pauseless_scenario::{FILE_MAX, StopOn, parse_table, traffic};
 use pauseless_text::declare::{Declared, FileValue, Info, Key, Kind, List, Named, Tables};
 use pauseless_text::foreign;
@@ -354,16 +354,25 @@ fn take_flows(keep: &mut Option<Vec<At<String>>>) -> bool {
     is_there
 }
 
-/// The numbers that are kept of every run, then those of `keep` or the usual ones, each once.
+/// The numbers that are kept of every run, then those of `keep` or the usual ones, then what must
+/// stand beside these, each once.
 fn kept(keep: Option<&[At<String>]>) -> Vec<String> {
     let keep = match keep {
         Some(keep) => keep.iter().map(|it| it.value.clone()).collect(),
         None => results::kept_names(Kept::Usually),
     };
-    let mut all = Vec::new();
+    let mut all: Vec<String> = Vec::new();
     for name in results::kept_names(Kept::Always).into_iter().chain(keep) {
         if !all.contains(&name) {
             all.push(name);
+        }
+    }
+    // Completion times are of finished flows only: what the others leave open is kept, too.
+    let besides = all.iter().filter_map(|name| Reference::parse(name).ok()?.beside());
+    let besides: Vec<Beside> = besides.collect();
+    for it in besides.iter().flat_map(Beside::all) {
+        if !all.iter().any(|name| column(name) == it.column()) {
+            all.push(it.text());
         }
     }
     all

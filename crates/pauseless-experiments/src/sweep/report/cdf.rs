@@ -5,7 +5,8 @@ use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
-use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_figures::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Source};
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 
@@ -20,10 +21,11 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let layout = Layout::of(&groups.key, &groups.keys());
     let panels = layout.panels.iter().map(|(title, curves)| {
         let x = Axis::new(words::measured(of), Scale::log_if(*is_log));
-        let series = curves.iter().map(|group| series(&groups, *group));
+        let series = curves.iter().flat_map(|group| series(&groups, *group));
         Panel::new(title, x, Axis::linear("share of runs"), series.collect())
     });
-    let figure = Figure::new(&wanted.name, &title, panels.collect());
+    let caption = format!("{title}{}", groups.left.caption());
+    let figure = Figure::new(&wanted.name, &caption, panels.collect());
     let mut notes = groups.notes.clone();
     notes.extend(layout.notes);
     Ok(Part {
@@ -34,12 +36,28 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         data: data(&groups, &wanted.name, of),
         figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
         notes,
+        doubt: doubt(&groups),
     })
 }
 
-fn series(groups: &Groups, group: u64) -> Series {
+/// Distributions are compared by their medians.
+fn doubt(groups: &Groups) -> Option<Doubt> {
+    let value = |group| groups.values.get(&group).map(|it: &Vec<f64>| quantile(it, 0.5));
+    groups.left.doubt(&groups.key, |it| quantile(it, 0.5), value, |_| 0)
+}
+
+/// A curve, and beside it that of the runs at best and at worst if unfinished flows leave it open.
+fn series(groups: &Groups, group: u64) -> Vec<Series> {
     let label = groups.key.named(group).pop().unwrap_or_default();
-    Series::new(label, Drawn::Steps, steps(&groups.values[&group]))
+    let label = label + &groups.left.label(group..group + 1);
+    let bounds = groups.left.bounds(group).into_iter().flatten();
+    let ends = bounds.map(|sorted| {
+        let points = steps(sorted).into_iter().filter(|(value, _)| value.is_finite());
+        Series::new(&label, Drawn::Steps, points.collect()).from_source(Source::Companion)
+    });
+    let ends = ends.filter(|it| !it.points.is_empty());
+    let values = Series::new(&label, Drawn::Steps, steps(&groups.values[&group]));
+    std::iter::once(values).chain(ends).collect()
 }
 
 /// The share of values that are not above each of them, of many values as many as can be seen.
@@ -56,11 +74,15 @@ fn shown(groups: &Groups) -> Shown {
     let mut heads = groups.key.heads();
     heads.push(Head::number("runs"));
     heads.extend(QUANTILES.map(|(name, _)| Head::number(name)));
+    heads.extend(groups.left.heads());
     let rows = groups.values.iter().map(|(group, values)| {
         let mut row: Vec<String> = groups.key.words(*group);
         row.push(significant(values.len() as f64));
         row.extend(QUANTILES.map(|(_, share)| significant(quantile(values, share))));
-        row.into_iter().map(Cell::Text).collect()
+        let mut row: Vec<Cell> = row.into_iter().map(Cell::Text).collect();
+        // The median over runs, as in its column.
+        row.extend(groups.left.cells(*group, |it| quantile(it, 0.5)));
+        row
     });
     Shown { rows: rows.collect(), heads }
 }

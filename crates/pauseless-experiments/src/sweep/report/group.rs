@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::file::Wanted;
+use super::left::Left;
 use super::rows::{Key, Rows};
 use pauseless_text::quantity::count;
 
@@ -12,6 +13,8 @@ pub(super) struct Groups {
     pub key: Key,
     /// The values in order, for each combination that has any.
     pub values: BTreeMap<u64, Vec<f64>>,
+    /// What unfinished flows leave open of the number.
+    pub left: Left,
     /// What the reader must know of the runs that were left out.
     pub notes: Vec<String>,
 }
@@ -44,7 +47,8 @@ impl Groups {
             let (missing, all) = (count(missing), count(selected.len() as u64));
             notes.push(format!("{missing} of {all} runs have no {of} and are not in it"));
         }
-        Ok(Groups { key, values, notes })
+        let left = Left::of(rows, of, &selected, &key);
+        Ok(Groups { key, values, left, notes })
     }
 
     /// The keys of the combinations that have values.

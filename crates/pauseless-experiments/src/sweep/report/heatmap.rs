@@ -7,6 +7,7 @@ use super::proportion::Share;
 use super::rows::{Coded, Rows};
 use super::{Cell, Head, Part, Shown, spread, words};
 use pauseless_figures::figure::{Axis, Figure, Heat, Panel, Scale};
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 
@@ -43,6 +44,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         data: map.data(),
         figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
         notes,
+        doubt: map.doubt(),
     })
 }
 
@@ -110,6 +112,13 @@ struct Map<'a> {
 }
 
 impl Map<'_> {
+    /// Cells are compared with all others.
+    fn doubt(&self) -> Option<Doubt> {
+        let Groups { left, key, values, .. } = &self.groups;
+        let value = |group| values.get(&group).map(|it: &Vec<f64>| spread::take(it, self.take));
+        left.doubt(key, |it| spread::take(it, self.take), value, |_| 0)
+    }
+
     fn title(&self) -> String {
         self.wanted.title_or(|| {
             let (x, y) = (&self.x.axis.label, &self.y.axis.label);
@@ -148,10 +157,15 @@ impl Map<'_> {
         words
     }
 
-    fn value(&self, outer: u64, row: usize, column: usize) -> Option<f64> {
-        let across = self.groups.key.columns.last()?.values.len() as u64;
+    /// The group of runs that a cell shows.
+    fn group(&self, outer: u64, row: usize, column: usize) -> u64 {
+        let across = self.groups.key.last_len();
         let place = self.y.places[row] as u64 * across + self.x.places[column] as u64;
-        let values = self.groups.values.get(&(outer * self.size() + place))?;
+        outer * self.size() + place
+    }
+
+    fn value(&self, outer: u64, row: usize, column: usize) -> Option<f64> {
+        let values = self.groups.values.get(&self.group(outer, row, column))?;
         let value = spread::take(values, self.take);
         Some(match self.take {
             Take::Proportion => value * 100.0,
@@ -167,8 +181,9 @@ impl Map<'_> {
         });
         let title = self.groups.key.title(outer * self.size(), 2);
         let (x, y) = (self.x.axis.clone(), self.y.axis.clone());
+        let label = self.label() + &self.groups.left.label(0..u64::MAX);
         Panel {
-            heat: Some(Heat { label: self.label(), cells: cells.collect() }),
+            heat: Some(Heat { label, cells: cells.collect() }),
             ..Panel::new(title, x, y, Vec::new())
         }
     }
@@ -187,16 +202,20 @@ impl Map<'_> {
         }
         for outer in self.panels() {
             for row in 0..self.y.places.len() {
-                let cells = (0..self.x.places.len()).map(|it| self.value(outer, row, it));
-                let cells: Vec<Option<f64>> = if self.x.places.len() > COLUMNS_MAX {
-                    vec![cells.flatten().reduce(f64::max)]
-                } else {
-                    cells.collect()
-                };
                 let mut line = self.words(outer);
                 line.push(self.y.words[row].clone());
+                let places = 0..self.x.places.len();
                 let write = |it: Option<f64>| it.map_or("-".to_string(), significant);
-                line.extend(cells.into_iter().map(write));
+                if self.x.places.len() > COLUMNS_MAX {
+                    let values = places.filter_map(|it| self.value(outer, row, it));
+                    line.push(write(values.reduce(f64::max)));
+                } else {
+                    line.extend(places.map(|it| {
+                        let group = self.group(outer, row, it);
+                        let unfinished = self.groups.left.label(group..group + 1);
+                        write(self.value(outer, row, it)) + &unfinished
+                    }));
+                }
                 shown.rows.push(line.into_iter().map(Cell::Text).collect());
             }
         }
@@ -226,6 +245,8 @@ impl Map<'_> {
             add(format!("{of}_low"), &|it| share(it).interval()[0]);
             add(format!("{of}_high"), &|it| share(it).interval()[1]);
         }
+        let take = |it: &[f64]| spread::take(it, self.take);
+        columns.extend(self.groups.left.data(of, &self.groups.keys(), take));
         Table::new(&self.wanted.name, columns)
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::claim::Judged;
 use super::{Found, Part, Report, Share};
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Cells, Table};
 use pauseless_text::record::{SCHEMA, to_text};
 use pauseless_text::records;
@@ -80,6 +81,12 @@ records! {
         kind: &'a str = part.kind;
         title: &'a str = &part.title;
         notes: &'a [String] = &part.notes;
+        /// Why comparing its rows misleads: `biased` if the shares of unfinished flows differ,
+        /// `open` if these flows could turn the order round; null otherwise.
+        mark: Option<&'static str> = part.doubt.as_ref().and_then(|it| Some(it.mark?.name()));
+        /// How many flows did not finish, as a sentence; null if all did, or if it is about no
+        /// completion times.
+        unfinished: Option<String> = part.doubt.as_ref().map(Doubt::says);
         rows: Vec<Map<String, Value>> = rows(&part.data);
     }
 }

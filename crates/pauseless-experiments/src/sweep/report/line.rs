@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::super::campaign::Label;
-use super::file::{Band, Kind, Middle, Wanted};
+use super::file::{Band, Kind, Middle, Take, Wanted};
 use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
-use pauseless_figures::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
+use pauseless_figures::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series, Source};
+use pauseless_run::metrics::bias::Doubt;
 use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity::significant;
 
@@ -28,9 +29,11 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         spreads: spreads.collect(),
         is_log: *is_log,
         middle: if *middle == Middle::Mean { "mean" } else { "median" },
+        take: if *middle == Middle::Mean { Take::Mean } else { Take::Median },
         groups,
     };
     let layout = lines.layout(rows)?;
+    let doubt = lines.doubt();
     let figure = lines.figure(&layout, x, *band);
     let mut notes = lines.groups.notes.clone();
     if lines.spreads.values().any(|it| !it.is_sure) {
@@ -49,6 +52,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         data: lines.data(),
         figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
         notes,
+        doubt,
     })
 }
 
@@ -59,6 +63,7 @@ struct Lines<'a> {
     spreads: BTreeMap<u64, Spread>,
     is_log: bool,
     middle: &'static str,
+    take: Take,
 }
 
 impl Lines<'_> {
@@ -76,6 +81,14 @@ impl Lines<'_> {
         self.groups.key.last_len()
     }
 
+    /// Curves are compared at each place.
+    fn doubt(&self) -> Option<Doubt> {
+        let value = |group| self.spreads.get(&group).map(|it: &Spread| it.middle);
+        let width = self.width();
+        let Groups { left, key, .. } = &self.groups;
+        left.doubt(key, |it| spread::take(it, self.take), value, |group| group % width)
+    }
+
     fn title(&self, x: &str) -> String {
         self.wanted.title_or(|| {
             let x = words::axis(x, self.unit());
@@ -89,7 +102,7 @@ impl Lines<'_> {
             let label = words::with_unit(&words::axis(x, self.unit()), scale.1);
             let x = Axis::new(label, Scale::log_if(self.is_log));
             let y = Axis::linear(words::measured(self.of));
-            let series = curves.iter().map(|curve| self.series(*curve, scale.0));
+            let series = curves.iter().flat_map(|curve| self.series(*curve, scale.0));
             Panel::new(title, x, y, series.collect())
         });
         let band = match band {
@@ -98,11 +111,31 @@ impl Lines<'_> {
             Band::Range => "all runs".to_string(),
         };
         let (title, middle) = (self.title(x), self.middle);
-        let caption = format!("{title}: the {middle} of the runs, and {band}");
+        let dashed = self.groups.left.caption();
+        let caption = format!("{title}: the {middle} of the runs, and {band}{dashed}");
         Figure::new(&self.wanted.name, caption, panels.collect())
     }
 
-    fn series(&self, curve: u64, scale: f64) -> Series {
+    /// A curve, and beside it what unfinished flows could make of it.
+    fn series(&self, curve: u64, scale: f64) -> Vec<Series> {
+        let middle = self.middles(curve, scale);
+        let ends = [0, 1].map(|end| {
+            let width = self.width();
+            let bound = |group: u64| {
+                let bounds = self.groups.left.bounds(group)?;
+                let value = spread::take(bounds[end], self.take);
+                value.is_finite().then(|| (self.x(group) / scale, value))
+            };
+            let groups = curve * width..(curve + 1) * width;
+            let mut points: Vec<(f64, f64)> = groups.filter_map(bound).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Series::new(&middle.label, Drawn::Marked, points).from_source(Source::Companion)
+        });
+        let ends = ends.into_iter().filter(|it| !it.points.is_empty());
+        std::iter::once(middle.clone()).chain(ends).collect()
+    }
+
+    fn middles(&self, curve: u64, scale: f64) -> Series {
         let width = self.width();
         let all = self.spreads.range(curve * width..(curve + 1) * width);
         let mut all: Vec<(f64, Spread)> = all.map(|(group, it)| (self.x(*group), *it)).collect();
@@ -110,7 +143,8 @@ impl Lines<'_> {
         let points = all.iter().map(|(x, it)| (x / scale, it.middle));
         let mut words = self.groups.key.named(curve * width);
         words.pop();
-        let label = words.pop().unwrap_or_default();
+        let unfinished = self.groups.left.label(curve * width..(curve + 1) * width);
+        let label = words.pop().unwrap_or_default() + &unfinished;
         Series {
             spread: figure::Spread::Band(all.iter().map(|(_, it)| it.ends).collect()),
             ..Series::new(label, Drawn::Marked, points.collect())
@@ -139,11 +173,14 @@ impl Lines<'_> {
         let mut heads = self.groups.key.heads();
         let middle = format!("{} {}", self.middle, words::measured(self.of));
         heads.extend(["runs", &middle, "from", "to"].map(Head::number));
+        heads.extend(self.groups.left.heads());
         let rows = self.spreads.iter().map(|(group, it)| {
             let mut row = self.groups.key.words(*group);
             let [low, high] = it.ends;
             row.extend([it.count as f64, it.middle, low, high].map(significant));
-            row.into_iter().map(Cell::Text).collect()
+            let mut row: Vec<Cell> = row.into_iter().map(Cell::Text).collect();
+            row.extend(self.groups.left.cells(*group, |it| spread::take(it, self.take)));
+            row
         });
         Shown { rows: rows.collect(), heads }
     }
@@ -159,6 +196,8 @@ impl Lines<'_> {
         add(format!("{of}_{}", self.middle), &|it| it.middle);
         add(format!("{of}_low"), &|it| it.ends[0]);
         add(format!("{of}_high"), &|it| it.ends[1]);
+        let take = |it: &[f64]| spread::take(it, self.take);
+        columns.extend(self.groups.left.data(of, &self.groups.keys(), take));
         Table::new(&self.wanted.name, columns)
     }
 }

@@ -13,6 +13,7 @@ mod group;
 mod heatmap;
 pub mod json;
 pub(crate) mod keys;
+mod left;
 mod line;
 mod page;
 mod proportion;
@@ -41,6 +42,8 @@ use super::campaign::{Campaign, Label};
 use super::row::column;
 use crate::repro::claim::Verdict;
 use pauseless_figures::figure::Figure;
+use pauseless_run::metrics::bias::Doubt;
+use pauseless_run::results::Reference;
 use pauseless_run::table::Table;
 
 /// The report of a campaign.
@@ -113,6 +116,9 @@ pub struct Part {
     pub figures: Vec<Figure>,
     /// Notes for the reader, such as runs that are left out.
     pub notes: Vec<String>,
+    /// What is to be said of flows that did not finish, if the table compares completion times and
+    /// there are any.
+    pub doubt: Option<Doubt>,
 }
 
 /// A table for people.
@@ -202,10 +208,22 @@ pub fn columns(campaign: &Campaign) -> Vec<String> {
         axes.extend(claim.select.iter().chain(other).map(|it| it.axis.as_str()));
         axes.extend(claim.per.iter().map(String::as_str));
     }
+    let beside = columns.iter().flat_map(|name| beside(campaign, name));
+    let beside: Vec<String> = beside.collect();
+    columns.extend(beside);
     columns.extend(axes.into_iter().map(column));
     columns.sort();
     columns.dedup();
     columns
+}
+
+/// The columns that stand beside one that only finished flows have, as far as they were kept.
+fn beside(campaign: &Campaign, name: &str) -> Vec<String> {
+    let kept = campaign.keep.iter().find(|it| column(it) == column(name));
+    let beside = kept.and_then(|it| Reference::parse(it).ok()?.beside());
+    let is_kept = |name: &String| campaign.keep.iter().any(|it| column(it) == *name);
+    let names = beside.iter().flat_map(|it| it.all()).map(Reference::column);
+    names.filter(is_kept).collect()
 }
 
 /// The report of a campaign whose results are `rows`: at least the [`columns`], or all.

@@ -7,6 +7,7 @@ use super::{Cell, Part, Report, Share, Shown, text};
 use crate::repro::claim::Verdict;
 use pauseless_figures as draw;
 use pauseless_report::html::{self, Heading, escape};
+use pauseless_run::metrics::bias::Mark;
 use pauseless_text::quantity::{count, percents};
 
 /// The page as HTML.
@@ -93,6 +94,11 @@ fn one(part: &Part) -> String {
         );
     }
     text.push_str("</div>\n");
+    if let Some(doubt) = &part.doubt {
+        let badge = |mark: Mark| format!("<span class=\"badge poor\">{}</span> ", mark.name());
+        let badge = doubt.mark.map_or(String::new(), badge);
+        let _ = writeln!(text, "<p class=\"note\">{badge}{}</p>", escape(&doubt.says()));
+    }
     for note in &part.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
     }

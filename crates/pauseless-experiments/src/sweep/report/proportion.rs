@@ -183,6 +183,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         data: data(&wanted.name, &both, of, &counted.shares),
         figures,
         notes,
+        doubt: None,
     })
 }
 

@@ -11,8 +11,20 @@ use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::Condition;
 use super::{Head, words};
+use pauseless_run::results::Reference;
 use pauseless_run::table::{Cells, Column, Table};
 pub use pauseless_scenario::did_you_mean;
+
+/// The numbers of a column; `None` where a run has none.
+type Numbers<'a> = Cow<'a, [Option<f64>]>;
+
+/// The columns beside a number that only finished flows have.
+pub(super) struct BesideColumns<'a> {
+    pub finished: Numbers<'a>,
+    pub unfinished: Numbers<'a>,
+    pub best: Numbers<'a>,
+    pub worst: Numbers<'a>,
+}
 
 /// The rows of a campaign.
 pub struct Rows<'a> {
@@ -68,7 +80,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The numbers of a column.
-    pub(super) fn numbers(&self, name: &str) -> Result<Cow<'a, [Option<f64>]>, String> {
+    pub(super) fn numbers(&self, name: &str) -> Result<Numbers<'a>, String> {
         let numbers = self.cells(&column(name))?.numbers();
         numbers.ok_or_else(|| format!("column {name} has texts, not numbers"))
     }
@@ -81,6 +93,19 @@ impl<'a> Rows<'a> {
     /// A number as the campaign's file has it: `rate.min` for the column `rate_min`.
     pub(super) fn kept<'n>(&'n self, name: &'n str) -> &'n str {
         self.campaign.keep.iter().find(|it| column(it) == name).map_or(name, |it| it)
+    }
+
+    /// What stands beside a number that only finished flows have; `None` for another number, and if
+    /// this was not kept.
+    pub(super) fn beside(&self, name: &str) -> Option<BesideColumns<'a>> {
+        let beside = Reference::parse(self.kept(name)).ok()?.beside()?;
+        let numbers = |it: &Reference| self.numbers(&it.column()).ok();
+        Some(BesideColumns {
+            finished: numbers(&beside.finished)?,
+            unfinished: numbers(&beside.unfinished)?,
+            best: numbers(&beside.best)?,
+            worst: numbers(&beside.worst)?,
+        })
     }
 
     /// The values of an axis, or why a run ended, or its seed.

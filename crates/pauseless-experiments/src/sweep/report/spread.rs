@@ -62,6 +62,10 @@ pub(super) fn take(sorted: &[f64], take: Take) -> f64 {
 pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
+    if sorted[low] == sorted[high] {
+        // Also where both are infinite.
+        return sorted[low];
+    }
     sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
 }
 
@@ -86,6 +90,10 @@ mod tests {
         assert_eq!((spread.middle, spread.ends), (5.5, [1.0, 10.0]));
         assert!(!of(&ten[..5], Middle::Median, Band::Confidence).is_sure);
         assert!(!of(&ten[..1], Middle::Mean, Band::Confidence).is_sure);
+        let without_end = [1.0, 2.0, f64::INFINITY, f64::INFINITY];
+        let quartiles = [0.0, 0.5, 0.75, 1.0].map(|share| quantile(&without_end, share));
+        assert_eq!(quartiles, [1.0, f64::INFINITY, f64::INFINITY, f64::INFINITY]);
+        assert_eq!(quantile(&without_end[..3], 0.5), 2.0);
     }
 
     #[test]

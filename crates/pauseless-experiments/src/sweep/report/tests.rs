@@ -1,4 +1,5 @@
 mod fixture;
+mod unfinished;
 
 use expect_test::{Expect, expect};
 

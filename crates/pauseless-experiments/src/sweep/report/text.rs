@@ -137,6 +137,10 @@ fn one(part: &Part, paint: Paint) -> String {
         let name = &part.name;
         let _ = writeln!(text, "  .. and {more} more; {name}.csv has all of them");
     }
+    if let Some(doubt) = &part.doubt {
+        let mood = if doubt.mark.is_some() { Mood::Poor } else { Mood::Strong };
+        let _ = writeln!(text, "  {}", paint.paint(mood, &doubt.text()));
+    }
     for note in &part.notes {
         let _ = writeln!(text, "  {note}");
     }
