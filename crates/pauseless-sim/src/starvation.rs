@@ -12,7 +12,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::memory::MemoryConfig;
 use pauseless_core::transport::Recovery;
-use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::fairness::{FairFlow, FairShare, max_min};
 use pauseless_fabric::trace::{Header, trace};
 
