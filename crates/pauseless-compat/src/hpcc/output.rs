@@ -1,8 +1,8 @@
 //! What these simulators write: completion times, arrivals of PFC frames, lengths of queues.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, Write};
+use std::fs;
+use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,6 +16,7 @@ use pauseless_sim::outcome::Outcome;
 use super::{Case, FlowLine, Monitor, Outputs, replicate};
 use pauseless_run::{self as run, Progress, Run, Scribe};
 use pauseless_scenario::Scenario;
+use pauseless_text::output;
 
 /// Runs what was imported on so many threads, and writes its files; also their names. Where there is
 /// a replica of that simulator, the files and the completion times are the replica's.
@@ -72,7 +73,7 @@ pub(super) struct Files<'o> {
 
 pub(super) struct Output {
     path: PathBuf,
-    pub(super) file: BufWriter<File>,
+    pub(super) file: BufWriter<output::Output>,
 }
 
 impl Output {
@@ -88,7 +89,7 @@ impl Output {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(named)?;
         }
-        let file = File::create(path).map_err(named)?;
+        let file = output::Output::create(path).map_err(named)?;
         taken.push(path.to_path_buf());
         Ok(Output { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
@@ -96,9 +97,7 @@ impl Output {
     /// Empties the files, as if nothing had been written.
     fn clear(&mut self) -> io::Result<()> {
         self.file.flush()?;
-        let file = self.file.get_mut();
-        file.set_len(0)?;
-        file.rewind()
+        self.file.get_mut().clear()
     }
 }
 
@@ -200,8 +199,9 @@ impl<'o> Files<'o> {
     pub(super) fn finish(self) -> io::Result<Vec<PathBuf>> {
         let qlen = self.qlen.map(|(output, _)| output);
         let mut written = Vec::new();
-        for mut output in [self.fct, self.pfc].into_iter().chain(qlen) {
-            output.file.flush()?;
+        for output in [self.fct, self.pfc].into_iter().chain(qlen) {
+            let file = output.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.finish()?;
             written.push(output.path);
         }
         Ok(written)

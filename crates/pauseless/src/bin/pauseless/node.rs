@@ -81,10 +81,11 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     } else {
         summary::text(&file, &document, terminal.paint())
     };
-    output::print(&text)?;
+    let printed = output::print(&text);
     if let Some(capture) = &capture {
         finish(args, capture)?;
     }
+    printed?;
     Ok(status(args, &document.report))
 }
 

@@ -217,12 +217,13 @@ fn page(run: &Run) -> String {
 /// Writes all results of a run, and returns the names of the files.
 fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
     let mut files = vec![
-        ("result.json", to_text(&json::run_document(run))),
         ("resolved.toml", run.scenario.resolved()),
-        ("report.html", page(run)),
         ("flows.csv", csv::flows(run)),
     ];
     files.extend(csv::series(run).map(|series| ("series.csv", series)));
+    // The last ones say that the others are there.
+    files.push(("report.html", page(run)));
+    files.push(("result.json", to_text(&json::run_document(run))));
     for (name, text) in &files {
         output::write_file(&directory.join(name), text)?;
     }
@@ -236,8 +237,7 @@ fn write_tables(directory: &Path, run: &Run) -> anyhow::Result<Vec<String>> {
     for table in rows::tables(run) {
         let name = format!("{}.parquet", table.name);
         let path = directory.join(&name);
-        let written = std::fs::write(&path, parquet(&table, &notes));
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        output::write_file(&path, parquet(&table, &notes))?;
         names.push(name);
     }
     Ok(names)
