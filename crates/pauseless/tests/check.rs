@@ -240,6 +240,12 @@ const BAD: &[(&[&str], &str)] = &[
     (&["--generate", "fat-tree:4", "--failures", "0"], "pauseless: invalid value '0'"),
     (&["--generate", "fat-tree:4", "--failures", "99", "--samples", "1"], "pauseless: "),
     (&["--generate", "fat-tree:4", "--leave-out", "X"], "pauseless: no end node is called \"X\""),
+    (&["--generate", "fat-tree:4", "--leave-out", "*"], "pauseless: nothing is left to check"),
+    (&["--generate", "fat-tree:4", "--only", "H0"], "pauseless: nothing is left to check"),
+    (
+        &["--generate", "fat-tree:4", "--flow", "H0:H1", "--leave-out", "H1"],
+        "pauseless: nothing is left to check",
+    ),
     (&["--generate", "fat-tree:4", "--flow", "H1"], "pauseless: \"H1\" is no flow"),
     (&["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"], "pauseless: cannot write"),
 ];
