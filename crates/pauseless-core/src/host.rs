@@ -6,7 +6,6 @@ mod sender;
 mod turns;
 
 use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 pub use listener::{Listener, Taken};
