@@ -73,15 +73,13 @@ pub(super) struct Files<'o> {
 
 pub(super) struct Output {
     path: PathBuf,
-    pub(super) file: BufWriter<output::Output>,
+    file: BufWriter<output::Output>,
 }
 
 impl Output {
     /// None of the files `taken` is written over.
     fn create(path: &Path, taken: &mut Vec<PathBuf>) -> io::Result<Output> {
-        let named = |error: io::Error| {
-            io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
-        };
+        let named = |error: io::Error| unwritable(path, &error);
         if taken.iter().any(|other| is_one_file(path, other)) {
             let message = "it is an input file or another output; give it another name";
             return Err(named(io::Error::new(io::ErrorKind::AlreadyExists, message)));
@@ -96,9 +94,32 @@ impl Output {
 
     /// Empties the files, as if nothing had been written.
     fn clear(&mut self) -> io::Result<()> {
-        self.file.flush()?;
-        self.file.get_mut().clear()
+        self.flush()?;
+        self.file.get_mut().clear().map_err(|error| unwritable(&self.path, &error))
     }
+
+    /// Gives the file its name, which is returned.
+    fn finish(self) -> io::Result<PathBuf> {
+        let Output { path, file } = self;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+        file.and_then(output::Output::finish).map_err(|error| unwritable(&path, &error))?;
+        Ok(path)
+    }
+}
+
+/// All errors name the file.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| unwritable(&self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush().map_err(|error| unwritable(&self.path, &error))
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 
 /// Whether both are names of one file, by links of any kind.
@@ -177,7 +198,7 @@ impl<'o> Files<'o> {
             }
             text.push('\n');
         }
-        output.file.write_all(text.as_bytes())?;
+        output.write_all(text.as_bytes())?;
         let next = at.saturating_add(DUMPS);
         self.next_dump = if next <= last_instant(monitor) { next } else { Time::MAX };
         Ok(())
@@ -191,7 +212,7 @@ impl<'o> Files<'o> {
         finished.sort_by_key(|(time, _)| *time);
         for (time, line) in finished {
             let text = fct_line(line, time, outputs.has_numbers);
-            self.fct.file.write_all(text.as_bytes())?;
+            self.fct.write_all(text.as_bytes())?;
         }
         Ok(())
     }
@@ -200,9 +221,7 @@ impl<'o> Files<'o> {
         let qlen = self.qlen.map(|(output, _)| output);
         let mut written = Vec::new();
         for output in [self.fct, self.pfc].into_iter().chain(qlen) {
-            let file = output.file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.finish()?;
-            written.push(output.path);
+            written.push(output.finish()?);
         }
         Ok(written)
     }
@@ -227,7 +246,7 @@ impl Scribe for Files<'_> {
         }
         for heard in simulator.take_heard() {
             let line = self.pfc_line(heard);
-            self.pfc.file.write_all(line.as_bytes())?;
+            self.pfc.write_all(line.as_bytes())?;
         }
         while self.next_dump <= simulator.now() {
             self.dump(simulator)?;
