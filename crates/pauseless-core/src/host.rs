@@ -372,5 +372,4 @@ impl Host {
         self.port.on_transmit(now, class, size);
         Transmit::Data { packet, size, class, is_marked: false }
     }
-
 }

@@ -389,9 +389,8 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
     assert_eq!(resumed.measured.figures, whole.measured.figures);
     assert_eq!(papers.store().len(), 6);
     // The page shows the same runs, those included that were finished before.
-    let shown = |done: &Reproduced| {
-        Vec::from_iter(done.runs.iter().map(|run| run.scenario.name.clone()))
-    };
+    let shown =
+        |done: &Reproduced| Vec::from_iter(done.runs.iter().map(|run| run.scenario.name.clone()));
     assert_eq!(shown(&resumed), shown(&whole));
     assert_eq!(shown(&resumed).len(), 4);
 }

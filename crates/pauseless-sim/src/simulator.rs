@@ -157,8 +157,7 @@ impl<'c> Simulator<'c> {
                 events.push(Event::new(flow.stop, Kind::FlowStop, index));
             }
         }
-        // The queue keeps what is due now latest first: a million starts at one instant take a
-        // second this way and minutes the other way round.
+        // Latest first, because a million of them may be due at once (`EventQueue::push_aside`).
         events.sort_unstable();
         for event in events.into_iter().rev() {
             self.queue.push(event);

@@ -173,7 +173,10 @@ fn open_pipe(path: &Path) -> Result<File, Flaw> {
     thread::spawn(move || sender.send(File::open(path)));
     let nobody = || {
         let seconds = PIPE_PATIENCE.as_secs();
-        io::Error::new(io::ErrorKind::TimedOut, format!("nobody wrote to this pipe for {seconds} s"))
+        io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("nobody wrote to this pipe for {seconds} s"),
+        )
     };
     let opened = opened.recv_timeout(PIPE_PATIENCE).map_err(|_| Flaw::Unreadable(nobody()))?;
     opened.map_err(Flaw::Unreadable)

@@ -75,12 +75,10 @@ fn is_obeyed(char: char) -> bool {
 fn colour_at(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\x1b[")?;
     let codes = &codes[..codes.find('m')?];
-    let is_colour = |code: &str| {
-        matches!(code.parse(), Ok(0..=5 | 22 | 30..=39 | 90..=97)) || code.is_empty()
-    };
-    let is_from_palette = |codes: &str| {
-        codes.strip_prefix("38;5;").is_some_and(|code| code.parse::<u8>().is_ok())
-    };
+    let is_colour =
+        |code: &str| matches!(code.parse(), Ok(0..=5 | 22 | 30..=39 | 90..=97)) || code.is_empty();
+    let is_from_palette =
+        |codes: &str| codes.strip_prefix("38;5;").is_some_and(|code| code.parse::<u8>().is_ok());
     (codes.split(';').all(is_colour) || is_from_palette(codes)).then_some(codes.len() + 3)
 }
 

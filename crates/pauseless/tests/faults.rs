@@ -33,8 +33,18 @@ const WRITERS: [Writer; 5] = [
     },
     Writer {
         args: &[
-            "run", SCENARIO, "--duration", "20 us", "--out", "out", "--parquet", "out", "--html",
-            "out/page.html", "--pcap", "out/ring.pcapng",
+            "run",
+            SCENARIO,
+            "--duration",
+            "20 us",
+            "--out",
+            "out",
+            "--parquet",
+            "out",
+            "--html",
+            "out/page.html",
+            "--pcap",
+            "out/ring.pcapng",
         ],
         before: &["run", SCENARIO, "--duration", "10 us", "--out", "out"],
     },
@@ -96,9 +106,9 @@ impl Writer {
         for name in before.keys() {
             assert!(now.contains_key(name), "{name} is gone: {}", context());
         }
-        let is_all_new = after.iter().all(|(name, new)| {
-            now.get(name).is_some_and(|bytes| is_alike(name, new, bytes))
-        });
+        let is_all_new = after
+            .iter()
+            .all(|(name, new)| now.get(name).is_some_and(|bytes| is_alike(name, new, bytes)));
         Attempt { output, is_all_new, left: names(place).len() - now.len() }
     }
 }

@@ -53,14 +53,8 @@ const CASES: [Case; 24] = [
         &["host", "--check", "--config", "FOLDER/H1.toml"],
     ),
     case(&[CONFIG, TOPOLOGY, FLOW, TRACE], &["run", "FOLDER/config.txt", "--duration", "5 us"]),
-    case(
-        &[TOPOLOGY, CONFIG, FLOW, TRACE],
-        &["run", "FOLDER/config.txt", "--duration", "5 us"],
-    ),
-    case(
-        &[FLOW, CONFIG, TOPOLOGY, TRACE],
-        &["run", "FOLDER/config.txt", "--duration", "5 us"],
-    ),
+    case(&[TOPOLOGY, CONFIG, FLOW, TRACE], &["run", "FOLDER/config.txt", "--duration", "5 us"]),
+    case(&[FLOW, CONFIG, TOPOLOGY, TRACE], &["run", "FOLDER/config.txt", "--duration", "5 us"]),
     case(&[MATRIX, TREE], &["run", "FILES", "--duration", "5 us"]),
     case(&[TREE, MATRIX], &["run", "FILES", "--duration", "5 us"]),
     case(
@@ -76,7 +70,10 @@ const CASES: [Case; 24] = [
         &["check", "FILES"],
     ),
     case(
-        &["examples/ib/ft4-minhop/opensm-lfts.dump.gz", "examples/ib/ft4-minhop/opensm-subnet.lst.gz"],
+        &[
+            "examples/ib/ft4-minhop/opensm-lfts.dump.gz",
+            "examples/ib/ft4-minhop/opensm-subnet.lst.gz",
+        ],
         &["check", "FILES"],
     ),
     case(&["examples/ethernet/clos02.clab.yml"], &["check", "FILES", "--routing", "up-down"]),

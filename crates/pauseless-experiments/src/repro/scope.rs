@@ -1,8 +1,8 @@
 //! What an experiment may do: make runs, on all cores, each only once.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use toml::{Table, Value};

@@ -108,7 +108,9 @@ pub fn render(scenes: &[Scene<'_>], size: Size, paint: Paint) -> String {
         lines.truncate(rows - 1);
         lines.push(format!("and {hidden} lines more"));
     }
-    let mut text = Vec::from_iter(lines.iter().map(|line| cut(&printable(line, paint), size.columns))).join("\n");
+    let mut text =
+        Vec::from_iter(lines.iter().map(|line| cut(&printable(line, paint), size.columns)))
+            .join("\n");
     text.push('\n');
     text
 }

@@ -64,7 +64,9 @@ fn main() -> ExitCode {
         Err(error) => {
             match error.downcast_ref::<Problems>() {
                 // The problems name their file and carry the prefix already.
-                Some(problems) => output::complain(&problems.render(terminal.paint_stderr() == Paint::Ansi)),
+                Some(problems) => {
+                    output::complain(&problems.render(terminal.paint_stderr() == Paint::Ansi))
+                }
                 None => tell!("{error:#}"),
             }
             ExitCode::from(USAGE)

@@ -216,10 +216,8 @@ fn page(run: &Run) -> String {
 
 /// Writes all results of a run, and returns the names of the files.
 fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
-    let mut files = vec![
-        ("resolved.toml", run.scenario.resolved()),
-        ("flows.csv", csv::flows(run)),
-    ];
+    let mut files =
+        vec![("resolved.toml", run.scenario.resolved()), ("flows.csv", csv::flows(run))];
     files.extend(csv::series(run).map(|series| ("series.csv", series)));
     // The last ones say that the others are there.
     files.push(("report.html", page(run)));
