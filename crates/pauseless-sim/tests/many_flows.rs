@@ -11,6 +11,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Parallel;
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "it is about the time that the simulator takes")]
 fn flows_that_start_together_are_started_in_linear_time() {
     let mut config = gfc_ring(Scheme::Pfc, Discipline::OutputQueued, 1);
     let flow = config.flows[0].clone();

@@ -99,7 +99,7 @@ fn write(args: &RunArgs, run: &Run) -> anyhow::Result<()> {
         tell(format!("{} to {}", names.join(", "), directory.display()));
     }
     if let Some(file) = &args.html {
-        output::write_file(file, &page(run))?;
+        output::write_file(file, page(run))?;
         tell(file.display().to_string());
     }
     Ok(())
