@@ -42,8 +42,8 @@ section! {
         /// The scenario that all runs begin with; its file as seen from this one, or the scenario
         /// itself as `[scenario]`.
         scenario: Beginning, required "\"FILE.toml\", or a section [scenario]";
-        /// The numbers that are kept of each run, beside `deadlock`, `starved`, `lost` and `warnings`;
-        /// `"flows"` among them keeps a row for each flow of each run as well.
+        /// The numbers that are kept of each run, beside `deadlock`, `starved`, `undecided`, `lost` and
+        /// `warnings`; `"flows"` among them keeps a row for each flow of each run as well.
         keep: List<String>, within "a list of strings", derived "the usual ones";
         /// The recorded curves that are kept of each run; they must be in `[probe]` of the scenario.
         curves: List<String>, within "a list of strings", default List::new();

@@ -269,7 +269,7 @@ pub enum Deny {
     Deadlock,
     /// A packet that did not fit, was dropped to let others move, or was lost on a wire
     Loss,
-    /// A flow far below its fair rate
+    /// A flow far below its fair rate for long, or a run too short to tell
     Starvation,
 }
 
