@@ -118,6 +118,9 @@ impl Known {
             let is_known = self.sections.iter().any(|path| has_section(path, section));
             return (!is_known).then(|| format!("no file has the section [{section}]"));
         }
+        if span.starts_with("pauseless_") && span.contains("::") {
+            return wrong_item(span);
+        }
         if let Some((key, value)) = span.split_once(" = ") {
             return self.wrong_value(key, value);
         }
@@ -223,6 +226,20 @@ fn has_section(path: &str, named: &str) -> bool {
     let element = named.rsplit_once('.').map(|(before, _)| before);
     let is_inner = path.rsplit('.').next() == Some(named);
     is_inner || leads(path, named) || element.is_some_and(|map| leads(path, map))
+}
+
+/// Why a path such as `pauseless_core::wire` cannot be: the crate has no source or folder for the
+/// module behind it, and no item of that name in its `lib.rs`.
+fn wrong_item(span: &str) -> Option<String> {
+    let (name, rest) = span.split_once("::")?;
+    let module = rest.split("::").next()?;
+    let source = root().join("crates").join(name.replace('_', "-")).join("src");
+    let is_module = source.join(module).is_dir() || source.join(format!("{module}.rs")).is_file();
+    let library = fs::read_to_string(source.join("lib.rs")).unwrap_or_default();
+    let is_item = ["fn ", "struct ", "enum ", "trait "]
+        .iter()
+        .any(|kind| library.contains(&format!("pub {kind}{module}")));
+    (!is_module && !is_item).then(|| format!("{name} has no {module}"))
 }
 
 fn is_section(kind: &Kind) -> bool {
@@ -345,6 +362,7 @@ fn what_does_not_exist_is_found() {
         "fct_us{q=99}",
         "rates{flow=F1}",
         "no_such_name_anywhere",
+        "pauseless_sim::replica",
     ] {
         assert!(known.wrong(span).is_some(), "{span}");
     }
@@ -359,6 +377,7 @@ fn what_does_not_exist_is_found() {
         "switch.memory",
         "fct_us{p=99}",
         "held_ms{port}",
+        "pauseless_core::wire",
         "a.toml",
     ] {
         assert_eq!(known.wrong(span), None, "{span}");
