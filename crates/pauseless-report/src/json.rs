@@ -98,7 +98,7 @@ records! {
             outcome.undecided.map(|it| UndecidedRecord::new(run, it));
         /// The first packet that did not fit; what was dropped on purpose is in `losses`.
         loss: Option<LossRecord> = outcome.loss.as_ref().map(|it| LossRecord::new(run, it));
-        /// Packets lost in all.
+        /// Packets lost in all, without those that wires lost by `wire_loss`.
         lost_packets: u64 = outcome.lost_packets;
         /// Bytes lost in all.
         lost_bytes: u64 = outcome.lost_bytes.get();

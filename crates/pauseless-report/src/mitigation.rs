@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::summary::Section;
+use pauseless_core::transport::Recovery;
 use pauseless_run::Run;
 use pauseless_text::quantity;
 use pauseless_text::terminal::Table;
@@ -35,7 +36,8 @@ pub fn section(run: &Run) -> Option<Section> {
         let more = trips.len() - TRIPS_MAX;
         notes.push(format!(".. and {more} more; --json lists all of them"));
     }
-    if run.outcome.lost_packets > 0 {
+    let is_final = run.scenario.config.transport.recovery == Recovery::None;
+    if run.outcome.lost_packets > 0 && is_final {
         let note = "What is lost is not sent again: a flow that has lost a packet never finishes.";
         notes.push(note.to_string());
     }

@@ -284,9 +284,13 @@ fn reports_say_what_was_dropped_and_why() {
         "dropped by watchdogs",
         "\nwatchdog\n",
         "drained in",
+        LOST_FOR_GOOD,
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
+    let resent = run("[watchdog]\ndetection = \"2 ms\"\n[transport]\nrecovery = \"go-back-n\"\n");
+    let text = text::report(&resent, Paint::Plain);
+    assert!(text.contains("dropped by watchdogs") && !text.contains(LOST_FOR_GOOD), "{text}");
 
     let drained = run("[recovery]\nkind = \"drain\"\ndelay = \"1 ms\"\n");
     let text = text::report(&drained, Paint::Plain);
@@ -294,6 +298,8 @@ fn reports_say_what_was_dropped_and_why() {
     assert!(drained.outcome.episodes.len() > 1);
     assert!(text.contains("deadlocks in all, each broken within 1.00 ms"), "{text}");
 }
+
+const LOST_FOR_GOOD: &str = "What is lost is not sent again";
 
 /// A ring with two hosts at each switch, whose watchdogs drop for longer than they wait.
 fn crowded_ring() -> String {

@@ -7,7 +7,7 @@ use networks::congestion::*;
 use networks::random::{Wildness, random_network};
 use networks::{flow, port};
 use pauseless_core::congestion::marking::MarkAt;
-use pauseless_core::congestion::{CongestionControl, Feedback, dctcp};
+use pauseless_core::congestion::{CongestionControl, Feedback, dctcp, hpcc};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId};
@@ -17,13 +17,15 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{Follow, Ingress, Reaction};
 use pauseless_sim::{Config, run};
 
-fn all_controls() -> [CongestionControl; 6] {
+fn all_controls() -> [CongestionControl; 7] {
     let [pcn, qcn, dcqcn, timely] = schemes(Span::us(20));
     let dctcp = CongestionControl::Dctcp(dctcp::Config {
         rate_ai: Some(Rate::mbps(80)),
         ..dctcp::Config::default()
     });
-    [CongestionControl::None, pcn, qcn, dcqcn, timely, dctcp]
+    let base_rtt = Span::us(20);
+    let hpcc = CongestionControl::Hpcc(hpcc::Config { base_rtt, ..hpcc::Config::default() });
+    [CongestionControl::None, pcn, qcn, dcqcn, timely, dctcp, hpcc]
 }
 
 /// Random networks under every flow control and every congestion control, answers in the data's

@@ -235,7 +235,10 @@ const BAD: &[(&[&str], &str)] = &[
     (&[RING[1]], "pauseless: examples/ib/ring4-minhop/opensm.fdbs: no file says how"),
     (&[RING[0], RING[0]], "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: says again"),
     (&[RING[0], TREE[1]], "pauseless: examples/ib/ft4-minhop/opensm.fdbs.gz:"),
-    (&[RING[0], "examples/ethernet/clos02.clab.yml"], "pauseless: examples/ethernet/clos02"),
+    (
+        &[RING[0], "examples/ethernet/clos02.clab.yml"],
+        "pauseless: examples/ethernet/clos02.clab.yml",
+    ),
     (&["no-such-file"], "pauseless: no-such-file: cannot be read"),
     (&["--generate", "fat-tree:5"], "pauseless: --generate:1:"),
     (&["--generate", "blob:5"], "pauseless: --generate:1:"),

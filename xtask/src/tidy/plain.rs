@@ -1,5 +1,5 @@
-//! Plain English and plain Rust (STYLE.md section 11): a doc comment is a sentence, and a tuple does
-//! not stand for arguments.
+//! Plain English and plain Rust: a doc comment is a sentence, and a tuple does not stand for
+//! arguments.
 
 use crate::repo::{File, Finding};
 use crate::source::{Class, Source};

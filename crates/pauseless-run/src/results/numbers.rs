@@ -53,8 +53,8 @@ pub static NUMBERS: &[Number] = numbers! {
         let outcome = &it.run.outcome;
         flag(outcome.undecided.is_some() && outcome.starved.is_empty())
     }), kept: Always;
-    /// Packets lost: they did not fit, or were dropped by a watchdog, to break a deadlock, or by a
-    /// wire.
+    /// Packets lost: they did not fit, or were dropped by a watchdog or to break a deadlock; what
+    /// wires lose by `wire_loss` is not among them.
     "lost": One, Run(|it| Some(Whole(it.run.outcome.lost_packets))), json: Absent("lost_packets"),
         kept: Always;
     /// How many warnings the scenario has.

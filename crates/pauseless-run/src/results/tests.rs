@@ -262,3 +262,12 @@ fn campaigns_keep_what_they_always_have() {
     ];
     assert_eq!(usually, expected);
 }
+
+/// As the sentence of `lost` says.
+#[test]
+fn what_wires_lose_is_not_among_the_lost() {
+    let text = include_str!("../../../../scenarios/incast-shared.toml");
+    let run = run(&format!("{text}\n[timing]\nwire_loss = 0.01\n"));
+    assert!(run.outcome.losses.wire.packets > 0);
+    assert_eq!(value(&Facts::of(&run), "lost"), Some(0.0));
+}

@@ -6,6 +6,8 @@ mod args;
 mod check;
 mod convert;
 mod demo;
+#[cfg(test)]
+mod documents;
 mod explain;
 mod htsim;
 mod metrics;

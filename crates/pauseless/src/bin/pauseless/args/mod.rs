@@ -267,7 +267,7 @@ pub enum CompatWith {
 pub enum Deny {
     /// Queues that can never move again
     Deadlock,
-    /// A packet that did not fit, was dropped to let others move, or was lost on a wire
+    /// A packet that did not fit or was dropped to let others move; of `run`, also one lost on a wire
     Loss,
     /// A flow far below its fair rate for long, or a run that is too short to tell
     Starvation,
