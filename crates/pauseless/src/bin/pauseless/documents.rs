@@ -4,6 +4,7 @@
 //! Only what has a form that one can recognise is looked at: code spans, command lines, and lines
 //! that name three or more of a kind. Whether a sentence about these is true, no test here can see.
 
+mod defaults;
 mod lists;
 mod names;
 
@@ -31,6 +32,8 @@ enum Part {
     Row,
     /// In a block of commands for a shell.
     Shell,
+    /// In a block of a file of ours.
+    Toml,
     /// In another block, such as a printed report.
     Block,
 }
@@ -81,6 +84,7 @@ fn lines(path: &Path) -> Vec<Line> {
             block = match block {
                 Some(_) => None,
                 None if ["sh", "console"].contains(&language) => Some(Part::Shell),
+                None if language == "toml" => Some(Part::Toml),
                 None => Some(Part::Block),
             };
             continue;

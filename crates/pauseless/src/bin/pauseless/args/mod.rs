@@ -269,7 +269,7 @@ pub enum Deny {
     Deadlock,
     /// A packet that did not fit or was dropped to let others move; of `run`, also one lost on a wire
     Loss,
-    /// A flow far below its fair rate for long, or a run too short to tell
+    /// A flow far below its fair rate for long, or a run that is too short to tell
     Starvation,
 }
 
