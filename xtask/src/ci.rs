@@ -72,7 +72,7 @@ impl std::fmt::Display for Task {
         match self {
             Task::Cargo(args) => write!(f, "cargo {args}"),
             Task::Rustdoc(args) => write!(f, "RUSTDOCFLAGS='{DENY_WARNINGS}' cargo {args}"),
-            Task::Own(Check::Tools) => f.write_str("npm and chromium"),
+            Task::Own(Check::Tools) => f.write_str("npm, chromium and strace"),
             Task::Own(Check::Examples) => f.write_str("cargo xtask examples"),
             Task::Own(Check::Api) => f.write_str("cargo xtask api"),
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
@@ -161,7 +161,7 @@ mod tests {
     fn the_steps_are_these() {
         let steps: Vec<String> = steps(None).iter().map(|step| step.task.to_string()).collect();
         let expected = [
-            "npm and chromium",
+            "npm, chromium and strace",
             "cargo fmt --all --check",
             "cargo clippy --workspace --all-targets --locked -- -D warnings",
             "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked",

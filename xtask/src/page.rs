@@ -8,7 +8,7 @@ use std::{env, fs, io};
 use crate::Outcome;
 use crate::repo::root;
 
-/// Makes sure of what the page is built and tested with, before anything is built.
+/// Makes sure of what the page is built with and what tests need, before anything is built.
 pub fn tools() -> io::Result<Outcome> {
     for tool in &TOOLS {
         let is_new = !tool.is_there();
@@ -147,8 +147,12 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 const PAGE: &str = "crates/pauseless-page";
 
-const TOOLS: [Tool; 2] =
-    [Tool { program: "npm", package: "npm" }, Tool { program: "chromium", package: "chromium" }];
+const TOOLS: [Tool; 3] = [
+    Tool { program: "npm", package: "npm" },
+    Tool { program: "chromium", package: "chromium" },
+    // What lets the tests of the command line kill it at every operation on files.
+    Tool { program: "strace", package: "strace" },
+];
 
 #[cfg(test)]
 mod tests {

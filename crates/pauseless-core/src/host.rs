@@ -5,8 +5,7 @@ mod listener;
 mod sender;
 mod turns;
 
-use alloc::collections::{BinaryHeap, VecDeque};
-use alloc::vec::Vec;
+use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
 pub use listener::{Listener, Taken};
@@ -47,8 +46,8 @@ pub enum Outgoing {
 pub struct Host {
     port: Port,
     senders: Turns,
-    /// The flows that arrive here, in the order of their ids.
-    listeners: Vec<Listening>,
+    /// The flows that arrive here.
+    listeners: BTreeMap<FlowId, Listening>,
     /// Feedback packets that wait to be sent, per class.
     answers: [VecDeque<(FlowId, Feedback)>; Class::COUNT_MAX],
     /// The number of feedback packets in `answers`.
@@ -80,7 +79,7 @@ impl Host {
         Host {
             port: Port::new(config),
             senders: Turns::new(),
-            listeners: Vec::new(),
+            listeners: BTreeMap::new(),
             answers: Default::default(),
             answer_count: 0,
             timers: BinaryHeap::new(),
@@ -125,15 +124,13 @@ impl Host {
 
     /// Starts to receive a flow: its source gets feedback about its packets.
     pub fn listen(&mut self, listener: Listener) {
-        let place = self.listener(listener.flow).expect_err("a flow is listened to once");
-        self.listeners.insert(place, Listening::new(listener));
+        let was_there = self.listeners.insert(listener.flow, Listening::new(listener));
+        assert!(was_there.is_none(), "a flow is listened to once");
     }
 
     /// Ceases to give feedback about a flow that is complete.
     pub fn forget(&mut self, flow: FlowId) {
-        if let Ok(place) = self.listener(flow) {
-            self.listeners.remove(place);
-        }
+        self.listeners.remove(&flow);
     }
 
     /// The rate at which `flow` may send; `None` if it has nothing left to send.
@@ -156,10 +153,7 @@ impl Host {
     /// Handles data of `flow` that was taken out of the ingress buffer; `None`, without any effect,
     /// if no such flow is received here.
     pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {
-        let Ok(place) = self.listener(flow) else {
-            return None;
-        };
-        let listening = &mut self.listeners[place];
+        let listening = self.listeners.get_mut(&flow)?;
         let Effect { feedback, is_new } = listening.on_packet(now, packet);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
@@ -187,12 +181,15 @@ impl Host {
         feedback: Feedback,
         hops: &[Hop],
     ) -> bool {
+        let is_complete = self.senders.update(flow, |sending| {
+            sending.on_feedback(now, feedback, hops);
+            sending.is_complete()
+        });
         // A flow that has sent everything does not react any more.
-        let Some(sending) = self.senders.get_mut(flow) else {
+        let Some(is_complete) = is_complete else {
             return false;
         };
-        sending.on_feedback(now, feedback, hops);
-        if sending.is_complete() {
+        if is_complete {
             self.senders.remove(flow);
             return true;
         }
@@ -220,8 +217,8 @@ impl Host {
             self.timers.pop();
             match timer {
                 Timer::Reaction(flow) => {
-                    if let Some(sending) = self.senders.get_mut(flow) {
-                        sending.handle_timeout(now, due);
+                    let sending = self.senders.update(flow, |it| it.handle_timeout(now, due));
+                    if sending.is_some() {
                         self.arm_sender(flow);
                     }
                 }
@@ -231,10 +228,9 @@ impl Host {
     }
 
     fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) {
-        let Ok(place) = self.listener(flow) else {
+        let Some(listening) = self.listeners.get_mut(&flow) else {
             return;
         };
-        let listening = &mut self.listeners[place];
         let feedback = listening.handle_timeout(now, due);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
@@ -253,11 +249,11 @@ impl Host {
 
     /// Sets the timer of a flow whose reaction point was called, and notes its next departure.
     fn arm_sender(&mut self, flow: FlowId) {
-        let Some(sending) = self.senders.get_mut(flow) else {
+        let Some((next, due)) = self.senders.update(flow, |it| (it.next(), it.poll_armed())) else {
             return;
         };
-        self.wake = self.wake.min(sending.next());
-        if let Some(due) = sending.poll_armed() {
+        self.wake = self.wake.min(next);
+        if let Some(due) = due {
             self.timers.push(Reverse((due, Timer::Reaction(flow))));
         }
     }
@@ -333,8 +329,16 @@ impl Host {
 
     fn next_data(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         self.senders.retire(now);
-        for step in 0..self.senders.len() {
-            let sending = self.senders.ahead(step);
+        // Flows that have sent everything are passed over; when all others were asked, nobody may send.
+        let (mut unsent, mut slot) = (self.senders.unsent(), self.senders.first());
+        while unsent > 0 {
+            let this = slot;
+            slot = self.senders.after(this);
+            let sending = self.senders.at(this);
+            if sending.has_sent_all() {
+                continue;
+            }
+            unsent -= 1;
             let (class, size) = (sending.class(), sending.size());
             match self.port.gate(now, class, size).and(sending.gate(now)) {
                 Gate::Open => {}
@@ -349,7 +353,7 @@ impl Host {
                 let timer = Timer::Reaction(sending.flow());
                 self.timers.push(Reverse((due, timer)));
             }
-            self.senders.pass(step);
+            self.senders.pass(this);
             return Some(self.transmit(now, packet, class, size));
         }
         None
@@ -367,9 +371,5 @@ impl Host {
         self.sent += size;
         self.port.on_transmit(now, class, size);
         Transmit::Data { packet, size, class, is_marked: false }
-    }
-
-    fn listener(&self, flow: FlowId) -> Result<usize, usize> {
-        self.listeners.binary_search_by_key(&flow, |listening| listening.flow())
     }
 }

@@ -425,7 +425,7 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
         store: Some(papers.store()),
         settings: &[],
         keeps_documents: false,
-        keeps_runs: false,
+        keeps_runs: true,
         watch: &watch,
     };
     let broken = reproduce(entry.clone(), &session());
@@ -438,6 +438,11 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
     assert!(all(&resumed) == all(&whole), "to the last digit");
     assert_eq!(resumed.measured.figures, whole.measured.figures);
     assert_eq!(papers.store().len(), 6);
+    // The page shows the same runs, those included that were finished before.
+    let shown =
+        |done: &Reproduced| Vec::from_iter(done.runs.iter().map(|run| run.scenario.name.clone()));
+    assert_eq!(shown(&resumed), shown(&whole));
+    assert_eq!(shown(&resumed).len(), 4);
 }
 
 #[test]
@@ -461,6 +466,13 @@ fn what_is_wrong_is_named() {
     assert!(wrong.contains("\"often\" cannot be taken"), "{wrong}");
     let wrong = told("hook", "cites = \"nobody\"", "cites = \"n\"\ncompute = \"magic\"");
     assert!(wrong.contains("star.claims.toml:4:11: compute: unknown value \"magic\""), "{wrong}");
+    let wrong = told("seeds", "seeds = 2", "seeds = 4000000000");
+    assert!(wrong.contains("4000000000 is out of range"), "{wrong}");
+    assert!(wrong.contains("star.claims.toml:") && wrong.contains("from 1 to 10000"), "{wrong}");
+    let case = |n: usize| format!("[[case]]\nname = \"n{n}\"\nseeds = 10000\n\n");
+    let many = String::from_iter((0..6).map(case)) + "[[claim]]";
+    let wrong = told("runs", "[[claim]]", &many);
+    assert!(wrong.contains("runs in the cases so far, the limit is 100000"), "{wrong}");
     let wrong = told("host", "sources = [\"H2\"]", "sources = [\"H7\"]");
     assert!(wrong.contains("group second: no host \"H7\""), "{wrong}");
     for (name, number, expected) in [

@@ -139,7 +139,7 @@ fn a_merge_that_was_killed_leaves_nothing_for_long() {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = host.trim().replace(|it: char| !it.is_ascii_alphanumeric(), "-");
     let names = [("no-such-process", false), ("self", true)].map(|(process, stays)| {
-        let name = format!(".results.parquet.{host}.{process}");
+        let name = format!(".results.parquet.{host}.{process}.0.new");
         (folder.path().join(name), stays)
     });
     for (name, _) in &names {

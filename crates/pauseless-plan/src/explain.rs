@@ -12,6 +12,7 @@ pub use pauseless_scenario::steps::StepRecord;
 use pauseless_scenario::steps::Steps;
 use pauseless_scenario::{PortGroup, Scenario};
 use pauseless_text::quantity;
+use pauseless_text::terminal::padding;
 use pauseless_text::unit::Quantity;
 
 mod congestion;
@@ -161,7 +162,8 @@ pub(crate) fn write_table<S: AsRef<str>, const N: usize>(
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!("  {:<width$}", cell.as_ref()));
+            let cell = cell.as_ref();
+            line.push_str(&format!("  {cell}{}", padding(cell, width)));
         }
         writeln!(f, "{}", line.trim_end())?;
     }

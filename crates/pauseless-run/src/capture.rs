@@ -7,7 +7,6 @@
 mod pcapng;
 mod simulated;
 
-use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,6 +14,7 @@ use std::time::Duration;
 
 use pauseless_core::unit::Time;
 use pauseless_sim::tap::Direction;
+use pauseless_text::output::Output;
 
 use pcapng::{Packet, Pcapng};
 pub use simulated::{Ports, SimulatedCapture};
@@ -27,7 +27,8 @@ pub struct Capture {
 
 #[derive(Debug)]
 struct Shared {
-    file: Pcapng<BufWriter<File>>,
+    /// None once it is finished.
+    file: Option<Pcapng<BufWriter<Output>>>,
     path: PathBuf,
     /// What time zero was on the wall, since the epoch.
     start: Duration,
@@ -40,9 +41,9 @@ struct Shared {
 impl Capture {
     /// Creates the file with its interfaces. Time zero of the run is `start` since the epoch.
     pub fn create(path: &Path, interfaces: &[String], start: Duration) -> io::Result<Capture> {
-        let file = BufWriter::new(File::create(path)?);
+        let file = BufWriter::new(Output::create(path)?);
         let shared = Shared {
-            file: Pcapng::begin(file, interfaces)?,
+            file: Some(Pcapng::begin(file, interfaces)?),
             path: path.to_owned(),
             start,
             failure: None,
@@ -56,13 +57,21 @@ impl Capture {
         self.lock().path.clone()
     }
 
-    /// Writes what is left, and says how many frames there are, or what has failed first.
+    /// Writes what is left, gives the file its name, and says how many frames there are, or what has
+    /// failed first. What comes later is not written.
     pub fn finish(&self) -> io::Result<u64> {
         let mut shared = self.lock();
-        match shared.failure.take() {
-            Some(failure) => Err(failure),
-            None => shared.file.finish(),
+        let file = shared.file.take();
+        if let Some(failure) = shared.failure.take() {
+            return Err(failure);
         }
+        let Some(file) = file else {
+            return Ok(0);
+        };
+        let packets = file.packets();
+        let output = file.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
+        output.finish()?;
+        Ok(packets)
     }
 
     /// Why nothing is written any more, if that is so; says it once.
@@ -71,7 +80,7 @@ impl Capture {
         let failure = shared.failure.as_ref()?.to_string();
         let path = shared.path.display().to_string();
         let was_told = std::mem::replace(&mut shared.is_told, true);
-        (!was_told).then(|| format!("cannot write {path}: {failure}; no more frames are captured"))
+        (!was_told).then(|| format!("cannot write {path}: {failure}; there will be no capture"))
     }
 
     /// Writes a frame of which `bytes` are there and that had `length`, without the FCS.
@@ -90,7 +99,7 @@ impl Capture {
         let since = Duration::from_nanos(time.as_ps() / 1_000);
         let packet = Packet { interface, stamp: shared.start + since, direction, bytes, length };
         // Whoever sends frames has no use for an error: it is kept for `finish`.
-        shared.failure = shared.file.packet(&packet).err();
+        shared.failure = shared.file.as_mut().and_then(|file| file.packet(&packet).err());
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {

@@ -199,7 +199,8 @@ impl EventQueue {
         }
     }
 
-    /// Keeps an event that is not for the wheel: it is due in the current bucket, or far away.
+    /// Keeps an event that is not for the wheel: it is due in the current bucket, or far away. Whoever
+    /// has many for the current bucket pushes the latest first, which moves no other.
     #[inline(never)]
     fn push_aside(&mut self, bucket: u64, event: Event) {
         if bucket <= self.cursor {

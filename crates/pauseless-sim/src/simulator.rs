@@ -150,14 +150,20 @@ impl<'c> Simulator<'c> {
     }
 
     fn schedule_start(&mut self) {
+        let mut events = Vec::new();
         for (index, flow) in self.config.flows.iter().enumerate() {
             let index = index as u32;
             if self.followers.is_free(index) {
-                self.queue.push(Event::new(flow.start, Kind::FlowStart, index));
+                events.push(Event::new(flow.start, Kind::FlowStart, index));
             }
             if flow.stop < self.end {
-                self.queue.push(Event::new(flow.stop, Kind::FlowStop, index));
+                events.push(Event::new(flow.stop, Kind::FlowStop, index));
             }
+        }
+        // Latest first, because a million of them may be due at once (`EventQueue::push_aside`).
+        events.sort_unstable();
+        for event in events.into_iter().rev() {
+            self.queue.push(event);
         }
         for index in 0..self.fabric.port_count() {
             let End { node, port, .. } = self.fabric.ends[index];

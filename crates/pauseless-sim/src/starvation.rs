@@ -5,29 +5,21 @@
 //! congestion control explain. Everything is counted in beats of the network, so that what is said
 //! of the time until an instant is the same however long the run goes on.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod shares;
+
 use std::ops::Range;
 
-use pauseless_core::host::Duty;
 use pauseless_core::id::{FlowId, NodeId, PortId};
-use pauseless_core::memory::MemoryConfig;
 use pauseless_core::transport::Recovery;
-use pauseless_core::unit::{Rate, Span};
-use pauseless_fabric::fairness::{FairFlow, FairShare, max_min};
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_core::unit::Span;
+use pauseless_fabric::fairness::FairShare;
 
-use crate::config::{Config, Flow, Reaction};
-use crate::ideal::{Train, ideal_span};
+use self::shares::{Allowance, Crossing, PACKETS, Paths, Shares, allowance, capacity, demand};
+use crate::config::Config;
 use crate::outcome::{Bottleneck, Ended, Rival, Starved, Undecided};
 use crate::progress::{RunEnd, rate_bps};
 use crate::served::{Mark, Served};
 
-/// The packets of a flow for which it may have to wait beside what buffers hold.
-const PACKETS: u64 = 200;
-/// The round trips for which a flow may have to wait.
-const ROUND_TRIPS: f64 = 10.0;
-/// The steps of its congestion control for which a flow may have to wait.
-const PERIODS: f64 = 20.0;
 /// The most flows that are named as having a starved flow's share.
 const RIVALS_MAX: usize = 3;
 
@@ -45,10 +37,8 @@ pub fn judge(run: &RunEnd<'_>, served: &Served) -> Starvation {
     let end = served.beats_until(run.now);
     let lives = Vec::from_iter((0..run.flows.len()).map(|flow| life(run, served, flow)));
     let mut shares = Shares::new(run.config, &lives);
-    let suspects = (0..run.flows.len()).filter_map(|flow| {
-        let life = lives[flow].clone();
-        Suspect::new(run.config, served, &mut shares.paths, SuspectLife { flow, life })
-    });
+    let suspects = (0..run.flows.len())
+        .filter_map(|flow| Suspect::new(served, &mut shares.paths, flow, lives[flow].clone()));
     let mut suspects = Vec::from_iter(suspects);
     let first = suspects.iter().map(|it| it.from).min().unwrap_or(end);
     for beat in first..end {
@@ -77,8 +67,8 @@ pub fn judge(run: &RunEnd<'_>, served: &Served) -> Starvation {
         }
     }
     let crossing = shares.crossing();
-    let starved = suspects.iter().filter_map(|it| it.starved(run.config, served, &crossing));
-    found.starved = starved.collect();
+    let seen = Seen { config: run.config, served, crossing: &crossing };
+    found.starved = suspects.iter().filter_map(|it| it.starved(&seen)).collect();
     found
 }
 
@@ -109,13 +99,7 @@ fn is_deadlocked(run: &RunEnd<'_>, served: &Served, beat: usize) -> bool {
 /// The share of a flow that no rate would deliver, because it travels in a circle.
 const NO_SHARE: FairShare = FairShare { bps: 0.0, bottleneck: None };
 
-/// A flow and the beats in which it has something to send.
-struct SuspectLife {
-    flow: usize,
-    life: Range<usize>,
-}
-
-/// One beat of a flow.
+/// A beat as one flow sees it.
 #[derive(Clone, Copy)]
 struct Beat {
     number: usize,
@@ -143,19 +127,10 @@ struct Suspect<'r> {
     record: Record,
 }
 
-/// What ordinary queues and congestion control may cost a flow.
-#[derive(Clone, Copy)]
-struct Allowance {
-    /// Bytes at its fair rate.
-    bytes: f64,
-    /// Time at its fair rate, in beats.
-    beats: f64,
-}
-
 /// A time in which a flow got less than its floor.
 #[derive(Clone, Copy, Default)]
 struct Lag {
-    /// The first beat.
+    /// The first beat of the time.
     onset: usize,
     /// The beats that count; those in which a deadlock holds the flow do not.
     beats: u32,
@@ -196,11 +171,12 @@ struct Record {
 impl<'r> Suspect<'r> {
     /// The flow as a suspect; `None` if not even its highest possible rate would make it one.
     fn new(
-        config: &Config,
         served: &'r Served,
         paths: &mut Paths<'_>,
-        SuspectLife { flow, life }: SuspectLife,
+        flow: usize,
+        life: Range<usize>,
     ) -> Option<Suspect<'r>> {
+        let config = paths.config;
         let terms = &config.flows[flow];
         let floor = f64::from(config.starvation_permille) / 1_000.0;
         let ends = [terms.source, terms.target];
@@ -262,7 +238,7 @@ impl<'r> Suspect<'r> {
         }
     }
 
-    /// Begins to starve.
+    /// Notes that the flow begins to starve.
     fn open(&mut self, bottleneck: Option<(NodeId, PortId)>) {
         self.worst = Some(self.lag);
         self.record.times += 1;
@@ -312,12 +288,7 @@ impl<'r> Suspect<'r> {
     }
 
     /// The finding, if it starved.
-    fn starved(
-        &self,
-        config: &Config,
-        served: &Served,
-        crossing: &BTreeMap<(NodeId, PortId), Vec<usize>>,
-    ) -> Option<Starved> {
+    fn starved(&self, seen: &Seen<'_>) -> Option<Starved> {
         let mut record = self.record;
         let is_open = self.worst.is_some();
         if is_open {
@@ -326,47 +297,51 @@ impl<'r> Suspect<'r> {
         if record.times == 0 {
             return None;
         }
-        let span = served.beat() * u64::from(record.beats);
+        let span = seen.served.beat() * u64::from(record.beats);
         let rate = |bytes: f64| bytes * 8.0 / span.as_secs_f64();
-        let beats = record.since..record.until;
-        let (bottleneck, rivals) = match record.bottleneck {
-            Some(port) => self.witness(config, served, port, &crossing[&port], beats),
-            None => (None, Vec::new()),
-        };
-        Some(Starved {
+        let start_of = |beat: usize| seen.served.start_of(beat);
+        let mut starved = Starved {
             flow: FlowId(self.flow as u32),
             rate_bps: rate(record.got),
             fair_bps: rate(record.fair),
-            since: served.start_of(record.since),
-            found: served.start_of(record.found),
-            until: (!is_open).then(|| served.start_of(record.until)),
+            since: start_of(record.since),
+            found: start_of(record.found),
+            until: (!is_open).then(|| start_of(record.until)),
             times: record.times,
-            bottleneck,
-            rivals,
-        })
+            bottleneck: None,
+            rivals: Vec::new(),
+        };
+        if let Some((node, port)) = record.bottleneck {
+            let flows = seen.crossing[&(node, port)].iter();
+            let mut rivals = seen.rates(flows, record.since..record.until);
+            let total: f64 = rivals.iter().map(|rival| rival.rate_bps).sum();
+            let used = total / capacity(seen.config, node, port).as_bps() as f64;
+            starved.bottleneck = Some(Bottleneck { node, port, used });
+            rivals.retain(|rival| rival.rate_bps > 0.0 && rival.flow != starved.flow);
+            rivals.sort_by(|a, b| b.rate_bps.total_cmp(&a.rate_bps).then(a.flow.cmp(&b.flow)));
+            rivals.truncate(RIVALS_MAX);
+            starved.rivals = rivals;
+        }
+        Some(starved)
     }
+}
 
-    /// Who had its share: its bottleneck, and the flows that got most of it.
-    fn witness(
-        &self,
-        config: &Config,
-        served: &Served,
-        (node, port): (NodeId, PortId),
-        flows: &[usize],
-        beats: Range<usize>,
-    ) -> (Option<Bottleneck>, Vec<Rival>) {
-        let span = served.beat() * beats.len() as u64;
-        let rates = flows.iter().map(|flow| Rival {
+/// What a witness is taken from.
+struct Seen<'r> {
+    config: &'r Config,
+    served: &'r Served,
+    crossing: &'r Crossing,
+}
+
+impl Seen<'_> {
+    /// What each of some flows got in some beats.
+    fn rates<'f>(&self, flows: impl Iterator<Item = &'f usize>, beats: Range<usize>) -> Vec<Rival> {
+        let span = self.served.beat() * beats.len() as u64;
+        let rates = flows.map(|flow| Rival {
             flow: FlowId(*flow as u32),
-            rate_bps: rate_bps(served.within(*flow, beats.clone()), span),
+            rate_bps: rate_bps(self.served.within(*flow, beats.clone()), span),
         });
-        let mut rivals = Vec::from_iter(rates);
-        let total: f64 = rivals.iter().map(|rival| rival.rate_bps).sum();
-        let share = total / capacity(config, node, port).as_bps() as f64;
-        rivals.retain(|rival| rival.rate_bps > 0.0 && rival.flow.index() != self.flow);
-        rivals.sort_by(|a, b| b.rate_bps.total_cmp(&a.rate_bps).then(a.flow.cmp(&b.flow)));
-        rivals.truncate(RIVALS_MAX);
-        (Some(Bottleneck { node, port, used: share }), rivals)
+        rates.collect()
     }
 }
 
@@ -397,157 +372,6 @@ fn lag_from(marks: &[Mark], life: &Range<usize>, each: f64, limit: f64) -> Optio
         }
     }
     (next < life.end || lag > 0.0).then_some(onset)
-}
-
-/// What may keep a flow waiting although nothing is wrong: what the buffers on its way hold, some
-/// packets more, some round trips, the steps of its congestion control, and its own silences.
-fn allowance(config: &Config, flow: &Flow, path: &[(NodeId, PortId)], beat: Span) -> Allowance {
-    let topology = &config.topology;
-    let ingresses = path.iter().map(|(node, port)| topology.port(*node, *port));
-    let ingresses = ingresses.filter(|link| !topology.is_host(link.peer));
-    let buffers = ingresses.map(|link| match config.ingress.memory(link.peer) {
-        MemoryConfig::Private => {
-            config.ingress.get(link.peer, link.peer_port, flow.class).buffer.get() as f64
-        }
-        MemoryConfig::Shared(shared) => shared.lane_max(link.peer_port, flow.class).get() as f64,
-    });
-    let links = path
-        .iter()
-        .map(|(node, port)| (config.line(*node, *port), topology.port(*node, *port).delay));
-    let (packet, overhead) = (flow.packet, config.wire_overhead);
-    let train = Train { size: packet, packet, overhead, pace: flow.pace };
-    let beats = |span: Span| span.as_ps() as f64 / beat.as_ps() as f64;
-    let one_way = beats(ideal_span(&Vec::from_iter(links), train));
-    let period = match flow.reaction {
-        Reaction::None => Span::ZERO,
-        Reaction::Controlled { .. } => config.congestion.control.period(),
-    };
-    let silence = match flow.duty {
-        Duty { off: Span::ZERO, .. } => 0.0,
-        Duty { on, off } => beats(on) + beats(off),
-    };
-    Allowance {
-        bytes: buffers.sum::<f64>() + (packet * PACKETS).get() as f64,
-        beats: 2.0 * one_way * ROUND_TRIPS + beats(period) * PERIODS + silence,
-    }
-}
-
-/// The fair shares of the flows that have something to send, beat after beat.
-struct Shares<'r> {
-    paths: Paths<'r>,
-    /// The flows that begin or end, by beat.
-    changes: Vec<(usize, usize, Change)>,
-    /// How many of these were followed.
-    followed: usize,
-    active: BTreeSet<usize>,
-    shares: BTreeMap<usize, FairShare>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
-    Ends,
-    Begins,
-}
-
-impl<'r> Shares<'r> {
-    fn new(config: &'r Config, lives: &[Range<usize>]) -> Shares<'r> {
-        let lives = lives.iter().enumerate().filter(|(_, life)| !life.is_empty());
-        let changes = lives.flat_map(|(flow, life)| {
-            [(life.start, flow, Change::Begins), (life.end, flow, Change::Ends)]
-        });
-        let mut changes = Vec::from_iter(changes);
-        changes.sort_unstable();
-        Shares {
-            paths: Paths { config, known: vec![None; config.flows.len()] },
-            changes,
-            followed: 0,
-            active: BTreeSet::new(),
-            shares: BTreeMap::new(),
-        }
-    }
-
-    /// The shares in a beat, which must not be before that of the last call.
-    fn at(&mut self, beat: usize) -> &BTreeMap<usize, FairShare> {
-        let before = self.followed;
-        while let Some((_, flow, change)) =
-            self.changes.get(self.followed).filter(|change| change.0 <= beat)
-        {
-            match change {
-                Change::Begins => self.active.insert(*flow),
-                Change::Ends => self.active.remove(flow),
-            };
-            self.followed += 1;
-        }
-        if self.followed > before {
-            self.share();
-        }
-        &self.shares
-    }
-
-    fn share(&mut self) {
-        let config = self.paths.config;
-        for flow in &self.active {
-            self.paths.get(*flow);
-        }
-        let paths = self.active.iter().filter_map(|flow| Some((*flow, self.paths.seen(*flow)?)));
-        let (flows, paths): (Vec<usize>, Vec<&FairFlow>) = paths.unzip();
-        let shares = max_min(&paths, |node, port| capacity(config, node, port));
-        self.shares = flows.into_iter().zip(shares).collect();
-    }
-
-    /// The flows that pass each egress port, as far as their shares were asked for.
-    fn crossing(&self) -> BTreeMap<(NodeId, PortId), Vec<usize>> {
-        let mut crossing: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        for flow in 0..self.paths.known.len() {
-            for port in self.paths.seen(flow).into_iter().flat_map(|fair| &fair.path) {
-                crossing.entry(*port).or_default().push(flow);
-            }
-        }
-        crossing
-    }
-}
-
-/// The paths of flows, each found when it is needed.
-struct Paths<'r> {
-    config: &'r Config,
-    /// `Some(None)` for a flow that travels in a circle.
-    known: Vec<Option<Option<FairFlow>>>,
-}
-
-impl Paths<'_> {
-    fn get(&mut self, flow: usize) -> Option<&FairFlow> {
-        let config = self.config;
-        let known = self.known[flow].get_or_insert_with(|| {
-            let terms = &config.flows[flow];
-            let header = Header { source: terms.source, group: terms.group, hash: terms.hash };
-            let path = trace(&config.topology, &config.table, header).ok()?;
-            Some(FairFlow { path, demand: Some(demand(terms)) })
-        });
-        known.as_ref()
-    }
-
-    fn seen(&self, flow: usize) -> Option<&FairFlow> {
-        self.known[flow].as_ref()?.as_ref()
-    }
-}
-
-/// The rate at which a flow would send in the long run if nothing held it back.
-fn demand(flow: &Flow) -> Rate {
-    let Duty { on, off } = flow.duty;
-    if off == Span::ZERO {
-        return flow.pace;
-    }
-    let share = u128::from(flow.pace.as_bps()) * u128::from(on.as_ps());
-    let mean = share / u128::from(on.as_ps() + off.as_ps());
-    Rate::bps((mean as u64).max(1))
-}
-
-/// The rate of an egress port, or of the limit that was set for it.
-fn capacity(config: &Config, node: NodeId, port: PortId) -> Rate {
-    let line = config.topology.port(node, port).rate;
-    let limits = config.mitigation.limits.iter();
-    let limits = limits.filter(|limit| (limit.node, limit.port) == (node, port));
-    limits.map(|limit| limit.rate).min().unwrap_or(line)
 }
 
 fn bytes_in(bps: f64, span: Span) -> f64 {

@@ -1,10 +1,24 @@
 //! Laws over random small networks: sizes, rates, parameters within the bounds, adversarial drains.
+//!
+//! `PAUSELESS_CASES` is the number of networks of each law and scheme; `PAUSELESS_SEED` runs one alone.
 
 mod networks;
+
+use std::ops::Range;
 
 use networks::random::{Wildness, random_network};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::run;
+
+/// As many seeds as are asked for, from the first of these on, or these.
+fn seeds(usual: Range<u64>) -> Range<u64> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    if let Some(seed) = number("PAUSELESS_SEED") {
+        return seed..seed + 1;
+    }
+    let count = number("PAUSELESS_CASES").unwrap_or(usual.end - usual.start);
+    usual.start..usual.start + count
+}
 
 /// Nothing is lost, no ingress exceeds its buffer, no byte is mislaid (checked at the end of every
 /// run), and no GFC sender is ever held, whatever the receivers do for half a millisecond.
@@ -12,7 +26,7 @@ use pauseless_sim::run;
 fn every_scheme_keeps_its_promises_on_random_networks() {
     let mut busiest = [Bytes::ZERO; 5];
     for scheme in 0..5 {
-        for seed in 0..200 {
+        for seed in seeds(0..200) {
             let config = random_network(seed, Wildness { scheme, slow_receivers: true });
             let outcome = run(&config);
             let name = format!("seed {seed}, scheme {scheme}");
@@ -30,8 +44,11 @@ fn every_scheme_keeps_its_promises_on_random_networks() {
             assert!(delivered.sum::<Bytes>() > Bytes::ZERO);
         }
     }
-    // The buffers were really under pressure.
-    assert!(busiest.iter().all(|max| *max > Bytes::kb(10)), "{busiest:?}");
+    // The buffers were really under pressure, unless one network was asked for.
+    assert!(
+        seeds(0..200).count() < 200 || busiest.iter().all(|max| *max > Bytes::kb(10)),
+        "{busiest:?}"
+    );
 }
 
 /// What GFC guarantees with a finite lowest rate, and what it does not: it never loses a packet, but a
@@ -41,7 +58,7 @@ fn every_scheme_keeps_its_promises_on_random_networks() {
 fn gfc_loses_nothing_but_a_saturated_cycle_can_end_held() {
     let (mut held, mut drained) = (0, 0);
     for scheme in [2, 4] {
-        for seed in 500..600 {
+        for seed in seeds(500..600) {
             let mut config = random_network(seed, Wildness { scheme, slow_receivers: true });
             config.duration = Span::s(2);
             let outcome = run(&config);
@@ -59,13 +76,14 @@ fn gfc_loses_nothing_but_a_saturated_cycle_can_end_held() {
             }
         }
     }
-    assert!(drained > 100 && held > 10, "{drained} drained, {held} held");
+    let is_sample = seeds(500..600).count() >= 100;
+    assert!(!is_sample || drained > 100 && held > 10, "{drained} drained, {held} held");
 }
 
 /// The same scenario gives the same outcome, to the bit.
 #[test]
 fn twice_the_same_is_the_same() {
-    for seed in 0..20 {
+    for seed in seeds(0..20) {
         let config = random_network(seed, Wildness { scheme: seed % 5, slow_receivers: true });
         assert_eq!(format!("{:?}", run(&config)), format!("{:?}", run(&config)), "seed {seed}");
     }
@@ -74,7 +92,7 @@ fn twice_the_same_is_the_same() {
 /// Looking more often, or in slices, changes nothing but the recordings.
 #[test]
 fn watching_changes_nothing() {
-    for seed in 0..20 {
+    for seed in seeds(0..20) {
         let config = random_network(seed, Wildness { scheme: seed % 5, slow_receivers: false });
         let plain = run(&config);
         let mut sliced = pauseless_sim::Simulator::new(&config);

@@ -150,11 +150,11 @@ pub fn neighbours(topology: &Topology, node: NodeId) -> Vec<String> {
     ports.map(name).collect()
 }
 
-/// The time between two samples of a node: as the probe has it, but no longer than a tick of
-/// a beat, by which flows are judged whether anybody probes them or not.
+/// The time between two samples of a node: as the probe has it, but short enough for a replay and for
+/// judging flows, whether anybody probes them or not.
 pub fn resolution(config: &Config) -> Span {
     match config.probes.resolution {
-        Span::ZERO => Served::new(config).beat(),
+        Span::ZERO => resolution_max(config),
         probed => Span::ps(probed.as_ps() / probe_parts(config)),
     }
 }
@@ -162,13 +162,19 @@ pub fn resolution(config: &Config) -> Span {
 /// How many samples of a node make one of the probe.
 pub fn probe_parts(config: &Config) -> u64 {
     let probed = config.probes.resolution.as_ps();
-    let least = probed.div_ceil(Served::new(config).beat().as_ps()).max(1);
+    let least = probed.div_ceil(resolution_max(config).as_ps()).max(1);
     // In equal parts, so that the probe's instants are what the scenario says.
     let mut even = (least..least.saturating_mul(2)).take(PARTS_TRIED);
     even.find(|parts| probed.is_multiple_of(*parts)).unwrap_or(least)
 }
 
 const PARTS_TRIED: usize = 1_000;
+
+/// A beat, by which flows are judged, or a 64th of a short run.
+fn resolution_max(config: &Config) -> Span {
+    let part = Span::ps((config.duration.as_ps() / 64).max(1));
+    Served::new(config).beat().min(part)
+}
 
 fn switch(config: &Config, node: NodeId, common: Common) -> SwitchNodeConfig {
     let mut forwarding = Vec::new();
@@ -465,7 +471,7 @@ mod tests {
             config.probes.resolution = probed;
             (resolution(&config), probe_parts(&config))
         };
-        // 64 ticks in a millisecond.
+        // A 64th of a millisecond.
         let tick = Span::ps(15_625_000);
         assert_eq!(sampled(Span::ZERO), (tick, 1));
         assert_eq!(sampled(Span::us(10)), (Span::us(10), 1));

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use pauseless_core::unit::{Span, Time};
 use pauseless_dataplane::net::Namespace;
 use pauseless_sim::outcome::Ended;
+use pauseless_text::output;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::folder::Folder;
@@ -53,7 +54,7 @@ pub(super) fn measure(
         start_ns,
     };
     let mut crew = Crew::default();
-    fs::write(folder.path.join(SCENARIO), scenario.resolved()).map_err(BedError::Files)?;
+    output::write(&folder.path.join(SCENARIO), scenario.resolved()).map_err(BedError::Files)?;
     for (plan, namespace) in plans.iter().zip(&namespaces) {
         crew.children.push(starting.start(plan, namespace)?);
     }
@@ -117,7 +118,7 @@ impl Starting<'_> {
 
     fn start(&self, plan: &NodePlan, namespace: &Namespace) -> Result<Child, BedError> {
         let config = self.path(plan, "toml");
-        fs::write(&config, self.file(plan)).map_err(BedError::Files)?;
+        output::write(&config, self.file(plan)).map_err(BedError::Files)?;
         let stdout = File::create(self.path(plan, "json")).map_err(BedError::Files)?;
         let stderr = File::create(self.path(plan, "log")).map_err(BedError::Files)?;
         let role = match plan.config {

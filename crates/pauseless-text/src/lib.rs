@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-//! [`source`] reads files, [`lex`] cuts them into words, [`declare`] declares sections, [`mod@unit`]
+//! [`source`] reads files, [`output`] writes them, [`lex`] cuts them into words, [`declare`] declares sections, [`mod@unit`]
 //! quantities, and [`problem`] is what can be wrong. [`record`] declares JSON documents in the same
 //! way, [`mod@quantity`] writes numbers as people read them, and [`terminal`] aligns tables. [`foreign`]
 //! tells whose file a text is.
@@ -9,6 +9,7 @@ pub mod file;
 pub mod foreign;
 pub mod lex;
 mod named;
+pub mod output;
 pub mod problem;
 pub mod quantity;
 pub mod reader;

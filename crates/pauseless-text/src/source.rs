@@ -1,8 +1,11 @@
 //! The text of a file that somebody passed: unpacked, UTF-8 and within limits.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 
@@ -54,7 +57,7 @@ impl Source {
 
     /// Takes bytes that have been read already; messages call them `file`.
     pub fn from_bytes(file: &str, bytes: Vec<u8>) -> Result<Source, Problems> {
-        match unpack(bytes, FILE_MAX) {
+        match unpack(&bytes[..], FILE_MAX) {
             Ok(text) => Ok(Source { file: file.to_string(), text }),
             Err(flaw) => Err(flaw.problems(file)),
         }
@@ -83,21 +86,30 @@ enum Flaw {
     Unreadable(io::Error),
     Packed(io::Error),
     TooLarge { limit: u64 },
+    TooDense,
     NotText { valid: usize, text: String },
 }
 
 impl Flaw {
+    /// The flaw of bytes of which the one at `valid` is not text.
+    fn not_text(valid: usize, bytes: &[u8]) -> Flaw {
+        Flaw::NotText { valid, text: String::from_utf8_lossy(bytes).into_owned() }
+    }
+
     /// As a report on the file itself.
     fn problems(self, file: &str) -> Problems {
         let (message, help) = match self {
             Flaw::Directory => ("a directory, not a file".to_string(), "name a file in it"),
-            Flaw::NoFile => ("not a file".to_string(), ""),
+            Flaw::NoFile => ("not a file".to_string(), "name a file or a pipe"),
             Flaw::Unreadable(error) => (format!("cannot be read: {error}"), ""),
             Flaw::Packed(error) => {
                 (format!("cannot be unpacked: {error}"), "is the gzip file complete?")
             }
             Flaw::TooLarge { limit } => {
                 (format!("larger than {} MiB, the limit", limit >> 20), "is this the right file?")
+            }
+            Flaw::TooDense => {
+                (format!("unpacks to {UNPACKED_MAX} times its size"), "unpack it, and look at it")
             }
             Flaw::NotText { valid, text } => {
                 let problem = Problem::new(valid..valid + 1, "not UTF-8 text");
@@ -115,6 +127,7 @@ impl Flaw {
             Flaw::Unreadable(error) => format!("{file} cannot be read: {error}"),
             Flaw::Packed(error) => format!("{file} cannot be unpacked: {error}"),
             Flaw::TooLarge { limit } => format!("{file} is larger than {} MiB", limit >> 20),
+            Flaw::TooDense => format!("{file} unpacks to {UNPACKED_MAX} times its size"),
             Flaw::NotText { valid, text } => {
                 let before = &text.as_bytes()[..valid];
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -125,26 +138,66 @@ impl Flaw {
 }
 
 fn load(path: &Path, limit: u64) -> Result<String, Flaw> {
+    unpack(open(path)?, limit)
+}
+
+/// Opens a file, a terminal or a pipe. Devices, which may never end, are no files.
+#[cfg(unix)]
+fn open(path: &Path) -> Result<File, Flaw> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = fs::metadata(path).map_err(Flaw::Unreadable)?.file_type();
+    if kind.is_dir() {
+        return Err(Flaw::Directory);
+    }
+    if kind.is_fifo() {
+        return open_pipe(path);
+    }
+    let file = File::open(path).map_err(Flaw::Unreadable)?;
+    if kind.is_file() || file.is_terminal() { Ok(file) } else { Err(Flaw::NoFile) }
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> Result<File, Flaw> {
     if path.is_dir() {
         return Err(Flaw::Directory);
     }
-    let file = File::open(path).map_err(Flaw::Unreadable)?;
-    unpack(read_limited(file, limit).map_err(Flaw::Unreadable)?, limit)
+    File::open(path).map_err(Flaw::Unreadable)
 }
 
-/// The text of these bytes, which may be packed and may begin with a mark.
-fn unpack(bytes: Vec<u8>, limit: u64) -> Result<String, Flaw> {
-    let bytes = if bytes.starts_with(&GZIP_MAGIC) {
-        read_limited(MultiGzDecoder::new(&bytes[..]), limit).map_err(Flaw::Packed)?
-    } else {
-        bytes
+/// Opens a pipe, which waits for whoever writes to it, but not for ever.
+#[cfg(unix)]
+fn open_pipe(path: &Path) -> Result<File, Flaw> {
+    let (sender, opened) = mpsc::channel();
+    let path = path.to_path_buf();
+    // If nobody comes, the thread stays until the process ends.
+    thread::spawn(move || sender.send(File::open(path)));
+    let nobody = || {
+        let seconds = PIPE_PATIENCE.as_secs();
+        io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("nobody wrote to this pipe for {seconds} s"),
+        )
     };
-    if bytes.len() as u64 > limit {
-        return Err(Flaw::TooLarge { limit });
-    }
-    let text = String::from_utf8(bytes).map_err(|error| Flaw::NotText {
-        valid: error.utf8_error().valid_up_to(),
-        text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    let opened = opened.recv_timeout(PIPE_PATIENCE).map_err(|_| Flaw::Unreadable(nobody()))?;
+    opened.map_err(Flaw::Unreadable)
+}
+
+/// The text of what is read, which may be packed and may begin with a mark.
+fn unpack(mut reader: impl Read, limit: u64) -> Result<String, Flaw> {
+    let mut magic = Vec::new();
+    let mut start = reader.by_ref().take(GZIP_MAGIC.len() as u64);
+    start.read_to_end(&mut magic).map_err(Flaw::Unreadable)?;
+    let is_packed = magic == GZIP_MAGIC;
+    let packed = Counting { inner: io::Cursor::new(magic).chain(reader), count: 0 };
+    let bytes = if is_packed {
+        let mut unpacked = MultiGzDecoder::new(packed);
+        read_text(&mut unpacked, limit, |it| it.get_ref().count, Flaw::Packed)?
+    } else {
+        read_text(&mut { packed }, limit, |it| it.count, Flaw::Unreadable)?
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        Flaw::not_text(valid, error.as_bytes())
     })?;
     // Editors on Windows begin files with this mark; no format here knows it.
     match text.strip_prefix('\u{feff}') {
@@ -153,16 +206,69 @@ fn unpack(bytes: Vec<u8>, limit: u64) -> Result<String, Flaw> {
     }
 }
 
-/// One byte more than is allowed, so that the caller can tell.
-fn read_limited(reader: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+/// Reads piece by piece, and no further than what can still be text within the limit. `taken` is how
+/// many bytes of the file have been read for it.
+fn read_text<R: Read>(
+    reader: &mut R,
+    limit: u64,
+    taken: impl Fn(&R) -> u64,
+    flaw: impl Fn(io::Error) -> Flaw,
+) -> Result<Vec<u8>, Flaw> {
     let mut bytes = Vec::new();
-    reader.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let mut valid = 0;
+    loop {
+        let length = reader.take(PIECE).read_to_end(&mut bytes).map_err(&flaw)?;
+        if length == 0 {
+            return Ok(bytes);
+        }
+        let all = bytes.len() as u64;
+        if all > limit {
+            return Err(Flaw::TooLarge { limit });
+        }
+        if all > UNPACKED_FREE && all / UNPACKED_MAX > taken(reader) {
+            return Err(Flaw::TooDense);
+        }
+        // A character may be cut by the end of a piece; text has no zeros.
+        let start = valid;
+        valid += match std::str::from_utf8(&bytes[start..]) {
+            Err(error) if error.error_len().is_some() => {
+                return Err(Flaw::not_text(start + error.valid_up_to(), &bytes));
+            }
+            Err(error) => error.valid_up_to(),
+            Ok(text) => text.len(),
+        };
+        if let Some(zero) = memchr::memchr(0, &bytes[start..]) {
+            return Err(Flaw::not_text(start + zero, &bytes));
+        }
+    }
+}
+
+/// Passes bytes on, and counts them.
+struct Counting<R> {
+    inner: R,
+    count: u64,
+}
+
+impl<R: Read> Read for Counting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.count += length as u64;
+        Ok(length)
+    }
 }
 
 /// The forwarding tables of 50,000 end ports on 3,000 switches.
 const FILE_MAX: u64 = 4 << 30;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Text is looked at after so many bytes.
+const PIECE: u64 = 1 << 20;
+/// Tables of service levels are packed to a hundredth; only what is made for it comes to a thousandth.
+const UNPACKED_MAX: u64 = 500;
+/// So much may be packed as well as it can be.
+const UNPACKED_FREE: u64 = 64 << 20;
+/// How long somebody may take to begin to write to a pipe.
+#[cfg(unix)]
+const PIPE_PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
@@ -200,5 +306,31 @@ mod tests {
         let whole = gzip("a text that is long enough to be cut");
         let cut = message(&whole[..whole.len() - 9]);
         assert!(cut.starts_with("pauseless: f: cannot be unpacked"), "{cut}");
+        // A file of UTF-16 without its mark has zeros.
+        assert!(message(b"ab\nc\0d\0").starts_with("pauseless: f:2:2: not UTF-8 text"));
+    }
+
+    #[test]
+    fn what_never_ends_is_refused_early() {
+        let spaces = gzip(&" ".repeat(128 << 20));
+        let refused = Source::from_bytes("f", spaces).unwrap_err().to_string();
+        assert!(refused.starts_with("pauseless: f: unpacks to 500 times its size"), "{refused}");
+        let refused = unpack(io::repeat(b' '), 3 << 20);
+        assert!(matches!(refused, Err(Flaw::TooLarge { .. })));
+        for endless in [0, 0xff] {
+            let mut reader = Counting { inner: io::repeat(endless), count: 0 };
+            let refused = unpack(reader.by_ref(), FILE_MAX);
+            assert!(matches!(refused, Err(Flaw::NotText { valid: 0, .. })));
+            assert!(reader.count <= 2 * PIECE);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_are_no_files() {
+        for device in ["/dev/zero", "/dev/null", "/dev/urandom"] {
+            let refused = Source::read(Path::new(device)).unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("pauseless: {device}: not a file")), "{refused}");
+        }
     }
 }

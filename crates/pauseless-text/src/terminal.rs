@@ -1,4 +1,8 @@
-//! What a terminal shows: aligned tables, and colours that say how good or bad something is.
+//! What a terminal shows: aligned tables, colours that say how good or bad something is, and nothing
+//! that the terminal would obey.
+
+use std::borrow::Cow;
+use std::fmt::Write;
 
 /// Whether escape sequences may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +40,51 @@ impl Paint {
             Paint::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
         }
     }
+}
+
+/// `text` as a terminal may have it: control characters of names, titles and files, which a terminal
+/// would obey, and those that reverse text are shown as JSON and TOML write them, such as `\u001b`.
+/// Lines, tabs and, where there is paint, colours stay.
+pub fn printable(text: &str, paint: Paint) -> Cow<'_, str> {
+    let Some(first) = text.find(is_obeyed) else {
+        return Cow::Borrowed(text);
+    };
+    let mut shown = String::with_capacity(text.len() + 16);
+    shown.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(char) = rest.chars().next() {
+        let colour = if paint == Paint::Ansi { colour_at(rest) } else { None };
+        let length = colour.unwrap_or(char.len_utf8());
+        if colour.is_none() && is_obeyed(char) {
+            write!(shown, "\\u{:04x}", u32::from(char)).expect("writing to a String never fails");
+        } else {
+            shown.push_str(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(shown)
+}
+
+fn is_obeyed(char: char) -> bool {
+    let reverses = matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (char.is_control() && char != '\n' && char != '\t') || reverses
+}
+
+/// How long the sequence is with which `text` begins, if it is one that sets a colour or weight. Others,
+/// such as those that hide text, are none.
+fn colour_at(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\x1b[")?;
+    let codes = &codes[..codes.find('m')?];
+    let is_colour =
+        |code: &str| matches!(code.parse(), Ok(0..=5 | 22 | 30..=39 | 90..=97)) || code.is_empty();
+    let is_from_palette =
+        |codes: &str| codes.strip_prefix("38;5;").is_some_and(|code| code.parse::<u8>().is_ok());
+    (codes.split(';').all(is_colour) || is_from_palette(codes)).then_some(codes.len() + 3)
+}
+
+/// The spaces that make `cell` so many characters wide. Widths in format strings end at 65,535.
+pub fn padding(cell: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(cell.chars().count()))
 }
 
 /// Columns that are as wide as their widest cell.
@@ -98,11 +147,8 @@ impl Table {
             }
         }
         let align = |column: usize, cell: &str| {
-            if self.to_the_right[column] {
-                format!("{cell:>width$}", width = widths[column])
-            } else {
-                format!("{cell:<width$}", width = widths[column])
-            }
+            let spaces = padding(cell, widths[column]);
+            if self.to_the_right[column] { spaces + cell } else { format!("{cell}{spaces}") }
         };
         let heads = self.heads.iter().enumerate();
         let mut lines = vec![Vec::from_iter(heads.map(|(column, cell)| align(column, cell)))];
@@ -167,6 +213,28 @@ mod tests {
         let rows = (0..ROWS_MAX).map(|n| vec![n.to_string()]);
         let text = Table::new("n").extend(rows, ROWS_MAX);
         assert_eq!(text.lines().count(), 1 + ROWS_MAX);
+    }
+
+    #[test]
+    fn a_cell_may_be_longer_than_format_strings_can_pad() {
+        let mut table = Table::new("flow <rate");
+        table.push(vec!["x".repeat(70_000), "1".into()]);
+        table.push(vec!["F2".into(), "y".repeat(70_000)]);
+        let text = table.render(|_, _, cell| cell.to_string());
+        assert!(text.lines().skip(1).all(|line| line.len() == 140_004));
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        let hostile = "a\tb\n\x1b]0;title\x07\x1b[8mhidden\u{9b}2J\u{202e}\r\x7f";
+        let shown = "a\tb\n\\u001b]0;title\\u0007\\u001b[8mhidden\\u009b2J\\u202e\\u000d\\u007f";
+        for paint in [Paint::Plain, Paint::Ansi] {
+            assert_eq!(printable(hostile, paint), shown);
+            assert_eq!(printable("F\u{fc}\u{df}e", paint), "F\u{fc}\u{df}e");
+        }
+        let red = "\x1b[1;31mx\x1b[0m \x1b[38;5;9m";
+        assert_eq!(printable(red, Paint::Ansi), red);
+        assert!(!printable(red, Paint::Plain).contains('\x1b'));
     }
 
     #[test]

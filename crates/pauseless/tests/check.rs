@@ -116,7 +116,10 @@ fn the_verdict_says_what_it_rests_on() {
             &[RING[0], RING[1], "--flow", "H0_0:H2_0", "--leave-out", "H3_0"],
             "(1 end node left out, 1 flow looked at)",
         ),
-        (&[RING[0], RING[1], "--only", "H0_0"], "no buffer waits for another"),
+        (
+            &["--generate", "fat-tree:4", "--only", "H0", "--only", "H1"],
+            "no buffer waits for another",
+        ),
     ];
     for (args, expected) in cases {
         let done = place.run(&check(args));
@@ -243,6 +246,12 @@ const BAD: &[(&[&str], &str)] = &[
     (&["--generate", "fat-tree:4", "--failures", "0"], "pauseless: invalid value '0'"),
     (&["--generate", "fat-tree:4", "--failures", "99", "--samples", "1"], "pauseless: "),
     (&["--generate", "fat-tree:4", "--leave-out", "X"], "pauseless: no end node is called \"X\""),
+    (&["--generate", "fat-tree:4", "--leave-out", "*"], "pauseless: nothing is left to check"),
+    (&["--generate", "fat-tree:4", "--only", "H0"], "pauseless: nothing is left to check"),
+    (
+        &["--generate", "fat-tree:4", "--flow", "H0:H1", "--leave-out", "H1"],
+        "pauseless: nothing is left to check",
+    ),
     (&["--generate", "fat-tree:4", "--flow", "H1"], "pauseless: \"H1\" is no flow"),
     (&["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"], "pauseless: cannot write"),
 ];

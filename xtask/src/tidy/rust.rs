@@ -13,7 +13,24 @@ pub fn check(file: &File) -> Vec<Finding> {
     findings.extend(protocol_headings(file));
     findings.extend(no_std(file, &code));
     findings.extend(matches_on_bool(file, &code));
+    findings.extend(torn_files(file, &code));
     findings
+}
+
+/// Files are written by `pauseless_text::output`, which makes them appear whole or not at all. Tests,
+/// which stand last, may do as they like.
+fn torn_files(file: &File, code: &str) -> Vec<Finding> {
+    let path = file.path.as_str();
+    let is_ours = path.starts_with("crates/") && path.contains("/src/");
+    let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
+    if !is_ours || is_test || WRITES_ITSELF.iter().any(|allowed| path.starts_with(allowed)) {
+        return Vec::new();
+    }
+    let lines = code.lines().take_while(|line| !line.trim().starts_with("#[cfg(test)]"));
+    let writes = |line: &str| TORN_WRITES.iter().any(|word| line.contains(word));
+    let torn = lines.enumerate().filter(|(_, line)| writes(line));
+    let message = "a file that can be left half-written; use `pauseless_text::output`";
+    torn.map(|(index, _)| file.error(index + 1, message)).collect()
 }
 
 /// `if` says it in fewer words.
@@ -168,6 +185,18 @@ const VAGUE_NAMES: [&str; 5] = ["utils", "common", "helpers", "manager", "misc"]
 const PROTOCOLS: &str = "crates/pauseless-core/src/flow_control/";
 const HEADINGS: [&str; 5] = ["Models", "Source", "Deviates", "States", "Not modelled"];
 
+/// Calls that write under the name that a file has in the end.
+const TORN_WRITES: [&str; 4] =
+    ["fs::write(", "File::create(", "File::create_new(", ".create(true)"];
+/// What may do so: the module that the others use, files of the kernel, and those that only live as
+/// long as a testbed.
+const WRITES_ITSELF: [&str; 4] = [
+    "crates/pauseless-text/src/output.rs",
+    "crates/pauseless-dataplane/",
+    "crates/pauseless-testbed/src/processes.rs",
+    "crates/pauseless-testbed/src/folder.rs",
+];
+
 const UNFINISHED: &str = "finish it, or return an error that says what is not supported";
 const HASHER: &str = "its order depends on the hasher";
 const CLOCK: &str = "time is simulated; take `now: Time` as an argument";
@@ -211,6 +240,20 @@ mod tests {
         assert_eq!(messages("crates/pauseless-run/src/a.rs", text).len(), 1);
         let text = text.replace("true", "1").replace("bool", "u8");
         assert!(messages("crates/pauseless-run/src/a.rs", &text).is_empty());
+    }
+
+    #[test]
+    fn files_are_written_whole_or_not_at_all() {
+        for text in ["fs::write(a, b)?;", "let f = File::create(a)?;", "o.write(true).create(true)"]
+        {
+            assert_eq!(messages("crates/pauseless-run/src/a.rs", text).len(), 1, "{text}");
+            let tests = format!("#[cfg(test)]\nmod tests {{ {text} }}\n");
+            assert!(messages("crates/pauseless-run/src/a.rs", &tests).is_empty(), "{text}");
+            for free in ["crates/pauseless/tests/a.rs", "crates/pauseless-text/src/output.rs"] {
+                assert!(messages(free, text).is_empty(), "{free}");
+            }
+        }
+        assert!(messages("crates/pauseless-run/src/a.rs", "output::write(a, b)?;").is_empty());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What these simulators write: completion times, arrivals of PFC frames, lengths of queues.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, Write};
+use std::fs;
+use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,6 +16,7 @@ use pauseless_sim::outcome::Outcome;
 use super::{Case, FlowLine, Monitor, Outputs, replicate};
 use pauseless_run::{self as run, Progress, Run, Scribe};
 use pauseless_scenario::Scenario;
+use pauseless_text::output;
 
 /// Runs what was imported on so many threads, and writes its files; also their names. Where there is
 /// a replica of that simulator, the files and the completion times are the replica's.
@@ -72,15 +73,13 @@ pub(super) struct Files<'o> {
 
 pub(super) struct Output {
     path: PathBuf,
-    pub(super) file: BufWriter<File>,
+    file: BufWriter<output::Output>,
 }
 
 impl Output {
     /// None of the files `taken` is written over.
     fn create(path: &Path, taken: &mut Vec<PathBuf>) -> io::Result<Output> {
-        let named = |error: io::Error| {
-            io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
-        };
+        let named = |error: io::Error| unwritable(path, &error);
         if taken.iter().any(|other| is_one_file(path, other)) {
             let message = "it is an input file or another output; give it another name";
             return Err(named(io::Error::new(io::ErrorKind::AlreadyExists, message)));
@@ -88,18 +87,39 @@ impl Output {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(named)?;
         }
-        let file = File::create(path).map_err(named)?;
+        let file = output::Output::create(path).map_err(named)?;
         taken.push(path.to_path_buf());
         Ok(Output { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
 
     /// Empties the files, as if nothing had been written.
     fn clear(&mut self) -> io::Result<()> {
-        self.file.flush()?;
-        let file = self.file.get_mut();
-        file.set_len(0)?;
-        file.rewind()
+        self.flush()?;
+        self.file.get_mut().clear().map_err(|error| unwritable(&self.path, &error))
     }
+
+    /// Gives the file its name, which is returned.
+    fn finish(self) -> io::Result<PathBuf> {
+        let Output { path, file } = self;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+        file.and_then(output::Output::finish).map_err(|error| unwritable(&path, &error))?;
+        Ok(path)
+    }
+}
+
+/// All errors name the file.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| unwritable(&self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush().map_err(|error| unwritable(&self.path, &error))
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
 }
 
 /// Whether both are names of one file, by links of any kind.
@@ -178,7 +198,7 @@ impl<'o> Files<'o> {
             }
             text.push('\n');
         }
-        output.file.write_all(text.as_bytes())?;
+        output.write_all(text.as_bytes())?;
         let next = at.saturating_add(DUMPS);
         self.next_dump = if next <= last_instant(monitor) { next } else { Time::MAX };
         Ok(())
@@ -192,7 +212,7 @@ impl<'o> Files<'o> {
         finished.sort_by_key(|(time, _)| *time);
         for (time, line) in finished {
             let text = fct_line(line, time, outputs.has_numbers);
-            self.fct.file.write_all(text.as_bytes())?;
+            self.fct.write_all(text.as_bytes())?;
         }
         Ok(())
     }
@@ -200,9 +220,8 @@ impl<'o> Files<'o> {
     pub(super) fn finish(self) -> io::Result<Vec<PathBuf>> {
         let qlen = self.qlen.map(|(output, _)| output);
         let mut written = Vec::new();
-        for mut output in [self.fct, self.pfc].into_iter().chain(qlen) {
-            output.file.flush()?;
-            written.push(output.path);
+        for output in [self.fct, self.pfc].into_iter().chain(qlen) {
+            written.push(output.finish()?);
         }
         Ok(written)
     }
@@ -227,7 +246,7 @@ impl Scribe for Files<'_> {
         }
         for heard in simulator.take_heard() {
             let line = self.pfc_line(heard);
-            self.pfc.file.write_all(line.as_bytes())?;
+            self.pfc.write_all(line.as_bytes())?;
         }
         while self.next_dump <= simulator.now() {
             self.dump(simulator)?;

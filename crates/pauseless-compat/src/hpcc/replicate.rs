@@ -85,25 +85,25 @@ fn write(findings: &Findings, files: &mut Files<'_>, outputs: &Outputs) -> io::R
     for completion in &findings.completions {
         let line = &outputs.flows[completion.flow as usize];
         let line = fct_line(line, instant(completion.finish), outputs.has_numbers);
-        files.fct.file.write_all(line.as_bytes())?;
+        files.fct.write_all(line.as_bytes())?;
     }
     for heard in &findings.heard {
         let Heard { time, node, interface, .. } = heard;
         let kind = u8::from(!outputs.is_host[*node as usize]);
         let is_pause = u8::from(heard.is_pause);
-        writeln!(files.pfc.file, "{time} {node} {kind} {interface} {is_pause}")?;
+        writeln!(files.pfc, "{time} {node} {kind} {interface} {is_pause}")?;
     }
     let Some((qlen, _)) = &mut files.qlen else {
         return Ok(());
     };
     for Dump { time, rows } in &findings.dumps {
-        writeln!(qlen.file, "time: {time}")?;
+        writeln!(qlen, "time: {time}")?;
         for (node, interface, counts) in rows {
-            write!(qlen.file, "{node} {interface}")?;
+            write!(qlen, "{node} {interface}")?;
             for count in counts {
-                write!(qlen.file, " {count}")?;
+                write!(qlen, " {count}")?;
             }
-            writeln!(qlen.file)?;
+            writeln!(qlen)?;
         }
     }
     Ok(())

@@ -90,10 +90,6 @@ impl Listening {
         }
     }
 
-    pub(super) fn flow(&self) -> FlowId {
-        self.listener.flow
-    }
-
     pub(super) fn class(&self) -> Class {
         self.listener.class
     }

@@ -1,26 +1,36 @@
 //! The round robin between the flows of a host.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::sender::{Sender, Sending};
 use crate::id::FlowId;
 use crate::unit::Time;
 
-/// All flows that a host sends, served round robin. A new flow is served after all others.
+/// All flows that a host sends, served round robin. A new flow is served after all others. Whatever is
+/// done to one flow takes no longer if there are many, but for the search for one that may send.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     /// The state of each flow, which stays in its slot until the flow ends.
-    slots: Vec<Option<Box<Sending>>>,
+    slots: Vec<Slot>,
     free: Vec<u32>,
-    /// The slot of every flow, sorted by flow id.
-    places: Vec<(FlowId, u32)>,
-    /// The slots in round-robin order.
-    ring: Vec<u32>,
-    /// The index in `ring` of the flow to serve next.
-    cursor: usize,
+    /// The slot of every flow.
+    places: BTreeMap<FlowId, u32>,
+    /// The slot of the flow to serve next; meaningless if there are no flows.
+    cursor: u32,
+    /// How many flows have not sent everything.
+    unsent: usize,
     /// The earliest instant at which a flow stops.
     stop: Time,
+}
+
+/// A flow between its neighbours in the round.
+#[derive(Clone, Debug)]
+struct Slot {
+    sending: Option<Box<Sending>>,
+    before: u32,
+    after: u32,
 }
 
 impl Turns {
@@ -28,78 +38,109 @@ impl Turns {
         Turns {
             slots: Vec::new(),
             free: Vec::new(),
-            places: Vec::new(),
-            ring: Vec::new(),
+            places: BTreeMap::new(),
             cursor: 0,
+            unsent: 0,
             stop: Time::MAX,
         }
     }
 
     pub(super) fn start(&mut self, sender: Sender) {
         self.stop = self.stop.min(sender.stop);
-        let place = self.place(sender.flow).expect_err("a flow starts once");
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() as u32 - 1
-        });
-        self.places.insert(place, (sender.flow, slot));
-        self.slots[slot as usize] = Some(Box::new(Sending::new(sender)));
-        self.ring.insert(self.cursor, slot);
-        self.cursor += 1;
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        let was_there = self.places.insert(sender.flow, slot);
+        assert!(was_there.is_none(), "a flow starts once");
+        let sending = Sending::new(sender);
+        self.unsent += usize::from(!sending.has_sent_all());
+        if self.places.len() == 1 {
+            self.cursor = slot;
+        }
+        // The last one is before the one that is next; a flow that is alone is its own neighbour.
+        let after = self.cursor;
+        let before = if after == slot { slot } else { self.slots[after as usize].before };
+        let new = Slot { sending: Some(Box::new(sending)), before, after };
+        match self.slots.get_mut(slot as usize) {
+            Some(old) => *old = new,
+            None => self.slots.push(new),
+        }
+        self.slots[before as usize].after = slot;
+        self.slots[after as usize].before = slot;
     }
 
     pub(super) fn get(&self, flow: FlowId) -> Option<&Sending> {
-        let (_, slot) = self.places[self.place(flow).ok()?];
-        self.slots[slot as usize].as_deref()
+        let slot = *self.places.get(&flow)?;
+        self.slots[slot as usize].sending.as_deref()
     }
 
-    pub(super) fn get_mut(&mut self, flow: FlowId) -> Option<&mut Sending> {
-        let (_, slot) = self.places[self.place(flow).ok()?];
-        self.slots[slot as usize].as_deref_mut()
+    /// Lets `change` do something to a flow, which may have more to send afterwards; `None` if there is
+    /// no such flow.
+    pub(super) fn update<R>(
+        &mut self,
+        flow: FlowId,
+        change: impl FnOnce(&mut Sending) -> R,
+    ) -> Option<R> {
+        let slot = *self.places.get(&flow)?;
+        let sending = self.slots[slot as usize].sending.as_deref_mut()?;
+        self.unsent -= usize::from(!sending.has_sent_all());
+        let result = change(sending);
+        self.unsent += usize::from(!sending.has_sent_all());
+        Some(result)
     }
 
+    /// How many flows have not sent everything.
     #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.ring.len()
+    pub(super) fn unsent(&self) -> usize {
+        self.unsent
     }
 
-    /// The flow whose turn comes `step` turns from now.
+    /// The slot of the flow whose turn is next. There must be one.
     #[inline]
-    pub(super) fn ahead(&mut self, step: usize) -> &mut Sending {
-        let slot = self.ring[self.at(step)] as usize;
-        self.slots[slot].as_deref_mut().expect("a slot in the ring has a flow")
+    pub(super) fn first(&self) -> u32 {
+        self.cursor
     }
 
-    /// Moves the turn past that flow, and removes the flow if it is complete.
-    pub(super) fn pass(&mut self, step: usize) {
-        let at = self.at(step);
-        self.cursor = at + 1;
-        let slot = self.ring[at];
-        let sending = self.slots[slot as usize].as_deref().expect("a slot in the ring has a flow");
-        if sending.is_complete() {
-            self.remove_at(at);
+    /// The slot of the flow whose turn comes after that of another.
+    #[inline]
+    pub(super) fn after(&self, slot: u32) -> u32 {
+        self.slots[slot as usize].after
+    }
+
+    /// The flow in a slot.
+    #[inline]
+    pub(super) fn at(&mut self, slot: u32) -> &mut Sending {
+        let sending = self.slots[slot as usize].sending.as_deref_mut();
+        sending.expect("a slot in the round has a flow")
+    }
+
+    /// Moves the turn past a flow that has just sent a packet, and removes the flow if it is complete.
+    pub(super) fn pass(&mut self, slot: u32) {
+        self.cursor = self.after(slot);
+        let sending = self.at(slot);
+        let (has_sent_all, is_complete) = (sending.has_sent_all(), sending.is_complete());
+        self.unsent -= usize::from(has_sent_all);
+        if is_complete {
+            self.remove_at(slot);
         }
     }
 
     /// Removes a flow, whether it is its turn or not.
     pub(super) fn remove(&mut self, flow: FlowId) {
-        let Ok(place) = self.place(flow) else {
-            return;
-        };
-        let (_, slot) = self.places[place];
-        let at = self.ring.iter().position(|other| *other == slot);
-        self.remove_at(at.expect("a slot in the ring has a flow"));
+        if let Some(slot) = self.places.get(&flow) {
+            self.remove_at(*slot);
+        }
     }
 
-    fn remove_at(&mut self, at: usize) {
-        let slot = self.ring.remove(at);
-        let sending = self.slots[slot as usize].take().expect("a slot in the ring has a flow");
-        let place = self.place(sending.flow()).expect("every flow has a place");
-        self.places.remove(place);
+    fn remove_at(&mut self, slot: u32) {
+        let Slot { sending, before, after } = &mut self.slots[slot as usize];
+        let (before, after) = (*before, *after);
+        let sending = sending.take().expect("a slot in the round has a flow");
+        self.unsent -= usize::from(!sending.has_sent_all());
+        self.slots[before as usize].after = after;
+        self.slots[after as usize].before = before;
+        self.places.remove(&sending.flow());
         self.free.push(slot);
-        // The flow that was next stays next.
-        if at < self.cursor {
-            self.cursor -= 1;
+        if self.cursor == slot {
+            self.cursor = after;
         }
     }
 
@@ -112,41 +153,21 @@ impl Turns {
     }
 
     fn drop_stopped(&mut self, now: Time) {
-        let Turns { slots, free, ring, .. } = self;
         self.stop = Time::MAX;
-        let stop = &mut self.stop;
-        // The next flow among those that remain keeps the turn.
-        let cursor = self.cursor;
-        let mut before = 0;
-        let mut index = 0;
-        ring.retain(|slot| {
-            let sending = slots[*slot as usize].as_deref().expect("a slot in the ring has a flow");
-            let is_early = now < sending.stop();
-            // A flow that has sent everything waits for the last acknowledgement.
-            let stays = is_early || sending.has_sent_all();
-            if is_early {
-                *stop = sending.stop().min(*stop);
+        let mut stopped = Vec::new();
+        for slot in self.places.values().copied() {
+            let sending = self.slots[slot as usize].sending.as_deref();
+            let sending = sending.expect("a slot in the round has a flow");
+            if now < sending.stop() {
+                self.stop = sending.stop().min(self.stop);
+            } else if !sending.has_sent_all() {
+                // One that has sent everything waits for the last acknowledgement.
+                stopped.push(slot);
             }
-            if stays {
-                before += usize::from(index < cursor);
-            } else {
-                slots[*slot as usize] = None;
-                free.push(*slot);
-            }
-            index += 1;
-            stays
-        });
-        self.cursor = before;
-        self.places.retain(|(_, slot)| self.slots[*slot as usize].is_some());
-    }
-
-    #[inline]
-    fn at(&self, step: usize) -> usize {
-        (self.cursor + step) % self.ring.len()
-    }
-
-    fn place(&self, flow: FlowId) -> Result<usize, usize> {
-        self.places.binary_search_by_key(&flow, |(flow, _)| *flow)
+        }
+        for slot in stopped {
+            self.remove_at(slot);
+        }
     }
 }
 
@@ -177,10 +198,11 @@ mod tests {
 
     /// Sends one packet of whoever has the turn.
     fn serve(turns: &mut Turns) -> u32 {
-        let sending = turns.ahead(0);
+        let first = turns.first();
+        let sending = turns.at(first);
         let flow = sending.flow();
         sending.on_send(Time::ZERO, Bytes::new(1_000));
-        turns.pass(0);
+        turns.pass(first);
         flow.0
     }
 
@@ -220,7 +242,7 @@ mod tests {
         }
         assert_eq!([(); 2].map(|()| serve(&mut turns)), [1, 2]);
         turns.retire(Time::ZERO);
-        assert_eq!(turns.len(), 4);
+        assert_eq!(turns.unsent(), 4);
         turns.retire(soon);
         assert_eq!([(); 3].map(|()| serve(&mut turns)), [4, 2, 4]);
         assert!(turns.get(FlowId(3)).is_none());

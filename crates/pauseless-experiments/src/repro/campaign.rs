@@ -101,7 +101,7 @@ fn run(named: &CampaignUse, campaign: &Campaign, task: &plan::Task) -> Task {
     for (axis, number) in numbers {
         name += &format!(", {axis} {number}");
     }
-    let task = Task::new(name, &task.text, Overrides::default());
+    let task = Task::new(name, task.text.as_str(), Overrides::default());
     task.measuring(&campaign.keep).keeping(&campaign.curves)
 }
 

@@ -415,6 +415,17 @@ impl Experiment {
                 sink.push(place.problem(format!("{name}: no run has such a number: {wrong}")));
             }
         }
+        let mut runs = 0;
+        for case in self.cases.iter() {
+            let seeds = case.seeds.value.max(case.seeds_full.or(1));
+            runs += seeds * self.disciplines_of(case).len().max(1) as u64;
+            if runs > RUNS_MAX {
+                let message = format!("{runs} runs in the cases so far, the limit is {RUNS_MAX}");
+                let help = "try fewer seeds, or make it a [[campaign]], which may have more";
+                sink.push(case.place.problem(message).help(help));
+                break;
+            }
+        }
         for case in self.cases.iter() {
             if case.name.contains(['/', '@']) {
                 let place = case.name.place.as_ref().unwrap_or(&case.place);
@@ -422,6 +433,11 @@ impl Experiment {
                 sink.push(place.problem(message));
             }
         }
+    }
+
+    /// The disciplines in which a case is run; none if its scenario says that.
+    pub(super) fn disciplines_of<'e>(&'e self, case: &'e Case) -> &'e Disciplines {
+        if case.disciplines.is_empty() { &self.disciplines } else { &case.disciplines }
     }
 
     /// The numbers that claims and figures ask for by their names in the registry of results.
@@ -494,7 +510,9 @@ impl Experiment {
 }
 
 /// How many seeds a case may have; campaigns may have more.
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=10_000;
+/// How many runs all cases together may have: the numbers of all are in memory at once.
+const RUNS_MAX: u64 = 100_000;
 
 #[cfg(test)]
 mod tests {
@@ -544,7 +562,7 @@ kind = "bar"
             6: quik: ["unknown key", "one of adapt, campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
             7: case[0].name: ["missing", "add name = \"PFC\""]
             8: case[0].nam: ["unknown key", "one of disciplines, name, seeds, seeds_full, series, set, x", "did you mean name?"]
-            9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 1000000"]
+            9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 10000"]
             13: measure[0].from: ["a number without a unit", "a time in ps, ns, us, ms, s", "write a string with a unit, for example \"10 us\""]
             14: measure[0].take: ["\"often\" cannot be taken", "mean, min, max, last, std, below X, above X, first below X or first above X"]
             17: claim[0].paper: ["a boolean stands here", "a number"]

@@ -23,6 +23,7 @@ pub mod text;
 pub mod write;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use pauseless_core::switch::Discipline;
 
@@ -187,19 +188,18 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
         let mut curves = Vec::from_iter(curves.map(|it| it.value.clone()));
         curves.sort();
         curves.dedup();
-        let own =
-            if case.disciplines.is_empty() { &experiment.disciplines } else { &case.disciplines };
+        let own = experiment.disciplines_of(case);
         let places =
             if own.is_empty() { vec![None] } else { own.iter().copied().map(Some).collect() };
         for discipline in places {
-            let text = scope.patch(&text, &experiment.adaptation(discipline))?;
+            let text: Arc<str> = scope.patch(&text, &experiment.adaptation(discipline))?.into();
             for seed in case.seeds(scope.scale()) {
                 let overrides = Overrides { seed: Some(seed), discipline, ..Overrides::default() };
                 let name = match case.seeds(scope.scale()).count() {
                     1 => prefix(&case.name, discipline),
                     _ => format!("{}, seed {seed}", prefix(&case.name, discipline)),
                 };
-                let task = Task::new(name, text.clone(), overrides);
+                let task = Task::new(name, Arc::clone(&text), overrides);
                 // Curves are drawn for the first seed only.
                 tasks.push(match seed {
                     1 => task.keeping(&curves).shown(),

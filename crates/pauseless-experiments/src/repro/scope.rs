@@ -1,8 +1,8 @@
 //! What an experiment may do: make runs, on all cores, each only once.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use toml::{Table, Value};
@@ -58,8 +58,8 @@ pub struct Session<'a> {
 pub struct Task {
     /// The name of the run, such as `PFC/output-queued, seed 3`.
     pub name: String,
-    /// The text of the scenario.
-    pub text: String,
+    /// The text of the scenario, which the seeds of a case share.
+    pub text: Arc<str>,
     /// What is used instead of what the file says.
     pub overrides: Overrides,
     /// The curves that are kept.
@@ -72,7 +72,7 @@ pub struct Task {
 
 impl Task {
     /// A run of which no curves are kept.
-    pub fn new(name: impl Into<String>, text: impl Into<String>, overrides: Overrides) -> Task {
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>, overrides: Overrides) -> Task {
         Task {
             name: name.into(),
             text: text.into(),
@@ -179,7 +179,7 @@ impl<'a> Scope<'a> {
     pub fn sample(&self, tasks: Vec<Task>) -> Result<Vec<Sample>, Failure> {
         let first = self.total.fetch_add(tasks.len(), Ordering::Relaxed);
         let samples = tasks.into_par_iter().enumerate().map(|(index, mut task)| {
-            task.text = self.with_settings(&task.name, task.text)?;
+            task.text = self.with_settings(&task.name, task.text.to_string())?.into();
             let sample = self.one(first + index, &task)?;
             self.done.fetch_add(1, Ordering::Relaxed);
             self.look()?;
@@ -192,9 +192,11 @@ impl<'a> Scope<'a> {
         self.look()?;
         let store = self.session.store.as_ref();
         let key = store.map(|store| (store, store.name(&self.depends_on(task))));
-        // What is not kept cannot be had from a kept sample.
-        let is_enough =
-            |sample: &Sample| !self.session.keeps_documents || sample.document.is_some();
+        // What is not kept, such as a whole run for the page, cannot be had from a kept sample.
+        let is_enough = |sample: &Sample| {
+            let is_document_there = !self.session.keeps_documents || sample.document.is_some();
+            is_document_there && !self.is_shown(index, task)
+        };
         let kept = key.as_ref().and_then(|(store, key)| store.get(key));
         if let Some(mut sample) = kept.filter(is_enough) {
             self.keep_document(index, sample.document.take());
@@ -208,10 +210,16 @@ impl<'a> Scope<'a> {
         Ok(sample)
     }
 
+    /// Whether the page has the whole run, and not only its numbers.
+    fn is_shown(&self, index: usize, task: &Task) -> bool {
+        let is_wanted = self.session.keeps_runs && task.is_shown && index < RUNS_MAX;
+        let is_small = |scenario: Scenario| scenario.config.topology.links().len() <= LINKS_MAX;
+        is_wanted && Scenario::parse(&task.name, &task.text, &task.overrides).is_ok_and(is_small)
+    }
+
     fn run(&self, index: usize, task: &Task) -> Result<Sample, Failure> {
         let mut scenario = Scenario::parse(&task.name, &task.text, &task.overrides)?;
-        let is_small = scenario.config.topology.links().len() <= LINKS_MAX;
-        let is_shown = self.session.keeps_runs && task.is_shown && is_small && index < RUNS_MAX;
+        let is_shown = self.is_shown(index, task);
         if is_shown {
             scene::record_replay(&mut scenario);
         }
@@ -281,7 +289,7 @@ impl<'a> Scope<'a> {
         let asked = Vec::from_iter(self.asked(task).into_iter().map(|asked| asked.name));
         let is_usual = task.numbers.is_none();
         [
-            task.text.clone(),
+            task.text.to_string(),
             format!("{:?}", task.overrides),
             format!("{measures:?} {groups:?} {per_run:?} {curves:?} {asked:?} {is_usual}"),
         ]

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::{Reproduced, page, report};
 use pauseless_figures::{PRINT_DPI, png, svg};
 use pauseless_run::table;
+use pauseless_text::output;
 
 /// Writes the figures, the tables and the page of an experiment into `folder`, which is made if
 /// need be.
@@ -15,8 +16,8 @@ pub fn write(done: &Reproduced, folder: &Path) -> io::Result<()> {
     for figure in &done.measured.figures {
         let drawn = svg(figure);
         let picture = png(&drawn, PRINT_DPI).map_err(io::Error::other)?;
-        fs::write(folder.join(format!("{}.svg", figure.name)), drawn)?;
-        fs::write(folder.join(format!("{}.png", figure.name)), picture)?;
+        output::write(&folder.join(format!("{}.svg", figure.name)), drawn)?;
+        output::write(&folder.join(format!("{}.png", figure.name)), picture)?;
     }
     let name = done.entry.name();
     let notes = [
@@ -25,11 +26,11 @@ pub fn write(done: &Reproduced, folder: &Path) -> io::Result<()> {
         ("scale", done.scale.name()),
     ];
     for data in &done.measured.tables {
-        fs::write(folder.join(format!("{}.csv", data.name)), table::csv(data))?;
+        output::write(&folder.join(format!("{}.csv", data.name)), table::csv(data))?;
         let parquet = table::parquet(data, &notes);
-        fs::write(folder.join(format!("{}.parquet", data.name)), parquet)?;
+        output::write(&folder.join(format!("{}.parquet", data.name)), parquet)?;
     }
-    fs::write(folder.join("report.html"), report::page(done))
+    output::write(&folder.join("report.html"), report::page(done))
 }
 
 /// Writes the page of all results to `file`, and its figures beside it.
@@ -39,7 +40,7 @@ pub fn write_page(all: &[Reproduced], file: &Path) -> io::Result<()> {
     for (path, drawn) in page::figures(all) {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
-        fs::write(path, drawn)?;
+        output::write(&path, drawn)?;
     }
-    fs::write(file, page::page(all))
+    output::write(file, page::page(all))
 }

@@ -139,5 +139,5 @@ fn read(file: &Path, key: &str) -> Option<Screened> {
 fn write(file: &Path, screened: &Screened) -> std::io::Result<()> {
     fs::create_dir_all(file.parent().unwrap_or(Path::new("")))?;
     let text = serde_json::to_string(screened)?;
-    super::store::replace(file, format!("{text}\n").as_bytes())
+    pauseless_text::output::write(file, format!("{text}\n").as_bytes())
 }

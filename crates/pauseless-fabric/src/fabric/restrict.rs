@@ -8,7 +8,7 @@ use crate::pattern::matches;
 
 impl Fabric {
     /// The end nodes that any of `leave_out` names, or that none of `only` names if there are
-    /// such, in order. A name that no end node has is refused.
+    /// such, in order. A name that no end node has is refused, and so is what leaves no traffic.
     pub fn left_out(&self, leave_out: &[String], only: &[String]) -> Result<Vec<NodeId>, String> {
         let dropped = self.end_nodes(leave_out)?;
         let kept = self.end_nodes(only)?;
@@ -16,7 +16,26 @@ impl Fabric {
             dropped.binary_search(host).is_ok()
                 || (!only.is_empty() && kept.binary_search(host).is_err())
         };
-        Ok(self.topology.hosts().iter().copied().filter(is_out).collect())
+        let out = Vec::from_iter(self.topology.hosts().iter().copied().filter(is_out));
+        if !out.is_empty() && !self.has_traffic_without(&out) {
+            let (all, out) = (self.topology.hosts().len(), out.len());
+            return Err(format!(
+                "nothing is left to check: with {out} of {all} end nodes left out nobody sends to \
+                 anybody; leave out fewer"
+            ));
+        }
+        Ok(out)
+    }
+
+    /// Whether somebody sends to somebody if these end nodes, in order, are left out.
+    fn has_traffic_without(&self, out: &[NodeId]) -> bool {
+        let is_in = |host: NodeId| out.binary_search(&host).is_err();
+        match &self.traffic {
+            Traffic::AllPairs(_) => self.topology.hosts().len() >= out.len() + 2,
+            Traffic::Demands(demands) => demands.iter().any(|demand| {
+                is_in(demand.source) && is_in(self.routes.groups.target(demand.group))
+            }),
+        }
     }
 
     /// Leaves only these flows, written `SOURCE:TARGET`, in all lanes that the fabric has.

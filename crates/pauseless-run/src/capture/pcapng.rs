@@ -81,10 +81,14 @@ impl<W: Write> Pcapng<W> {
         self.finish_block(PACKET)
     }
 
-    /// Writes what is left, and says how many packets there are.
-    pub(super) fn finish(&mut self) -> io::Result<u64> {
-        self.out.flush()?;
-        Ok(self.packets)
+    /// How many packets there are.
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// The place that everything was written to.
+    pub(super) fn into_inner(self) -> W {
+        self.out
     }
 
     fn option(&mut self, code: u16, value: &[u8]) {

@@ -33,7 +33,8 @@ pub(super) fn split<'c>(whole: &mut Simulator<'c>, partition: &Partition) -> Vec
             part.fabric.ends[index].away = if is_cut { there as u16 } else { End::HERE };
         }
     }
-    for event in whole.take_events() {
+    // What is due now is kept latest first, and so filled quickest from behind.
+    for event in whole.take_events().into_iter().rev() {
         match part_of(whole, event) {
             Some(node) => parts[owner(node)].queue.push(event),
             None => whole.queue.push(event),

@@ -14,7 +14,7 @@ use pauseless_dataplane::report::{
 use super::metrics::losses;
 use crate::plan::NodeConfig;
 use pauseless_text::quantity;
-use pauseless_text::terminal::{Mood, Paint};
+use pauseless_text::terminal::{Mood, Paint, printable};
 pub use terminal::{Screen, restore, size};
 
 /// A node at two instants. Rates are those between them.
@@ -108,7 +108,9 @@ pub fn render(scenes: &[Scene<'_>], size: Size, paint: Paint) -> String {
         lines.truncate(rows - 1);
         lines.push(format!("and {hidden} lines more"));
     }
-    let mut text = Vec::from_iter(lines.iter().map(|line| cut(line, size.columns))).join("\n");
+    let mut text =
+        Vec::from_iter(lines.iter().map(|line| cut(&printable(line, paint), size.columns)))
+            .join("\n");
     text.push('\n');
     text
 }

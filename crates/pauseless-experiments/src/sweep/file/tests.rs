@@ -86,7 +86,7 @@ fn values_become_columns_and_scenarios() {
             "seed 7 8",
         ]
     );
-    let expected = ["deadlock", "starved", "lost", "warnings", "pauses"];
+    let expected = ["deadlock", "starved", "undecided", "lost", "warnings", "pauses"];
     assert_eq!(campaign.keep, expected);
     assert_eq!(campaign.name, "c");
     let plan = plan(campaign);

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::{Report, json, page};
 use pauseless_figures::{PRINT_DPI, png, svg};
 use pauseless_run::table;
+use pauseless_text::output;
 
 /// Writes the figures, the tables, `report.json` and `report.html` into `folder`, which is made if
 /// need be.
@@ -15,7 +16,7 @@ pub fn write(report: &Report, folder: &Path) -> io::Result<()> {
         let path = folder.join(name);
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        fs::write(&path, bytes).map_err(named)
+        output::write(&path, bytes).map_err(named)
     };
     fs::create_dir_all(folder)?;
     let notes = [

@@ -16,6 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use pauseless_text::output;
 use serde::{Deserialize, Serialize};
 
 pub use state::State;
@@ -105,7 +106,7 @@ pub fn write(request: &Request) -> Result<Scripts, Failure> {
     let (array, merge) = (folder.join("array.sh"), folder.join("merge.sh"));
     let texts = [(&array, script::array(request)?), (&merge, script::merge(request)?)];
     for (file, text) in texts {
-        fs::write(file, text).map_err(|error| unwritable(file, &error))?;
+        output::write(file, text).map_err(|error| unwritable(file, &error))?;
     }
     let commands = [(&array, None), (&merge, Some("ARRAY_JOB"))].map(|(file, after)| {
         let mut words = arguments(&request.options, after);
@@ -151,7 +152,7 @@ impl Jobs {
 
     fn keep(&self, file: &Path) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(self).expect("plain keys, no I/O");
-        fs::write(file, text + "\n").map_err(|error| unwritable(file, &error))
+        output::write(file, text + "\n").map_err(|error| unwritable(file, &error))
     }
 }
 

@@ -1,57 +1,21 @@
-//! Files that are there whole or not at all, whatever happens to the machine.
+//! The files of a store: written, listed, hashed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use pauseless_text::output;
 use sha2::{Digest, Sha256};
 
 use super::failure::Failure;
-use super::journal::host;
 
-/// Writes a file under another name, makes it durable, and only then gives it its own.
+/// Writes a file as one of the store.
 pub(super) fn put(target: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    replace(target, bytes).map_err(|error| Failure::write(target, &error))
+    output::write(target, bytes).map_err(|error| Failure::write(target, &error))
 }
 
-/// The same with the error of the operating system.
-pub(in crate::sweep) fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Two threads may write the same file, and two machines may have a process of this number.
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let ending = format!("{}.{}.{count}.new", host(), std::process::id());
-    let unfinished = target.with_extension(ending);
-    let write = || {
-        let mut file = File::create(&unfinished)?;
-        file.write_all(bytes)?;
-        finish(file, &unfinished, target)
-    };
-    write().inspect_err(|_| {
-        // What is left of it only takes room. If it stays, no reader looks at it.
-        let _ = fs::remove_file(&unfinished);
-    })
-}
-
-/// Makes a file durable and gives it its name.
-pub(super) fn finish(file: File, unfinished: &Path, target: &Path) -> io::Result<()> {
-    file.sync_all()?;
-    drop(file);
-    fs::rename(unfinished, target)?;
-    sync_folder(target.parent().expect("a file in a folder"))
-}
-
-/// Makes the names in a folder durable.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    match File::open(folder)?.sync_all() {
-        // Some file systems have no such thing.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        other => other,
-    }
-}
-
-/// The files of a folder whose names end like this, in order; none if there is no such folder.
+/// The files of a folder whose names end like this, in order; none if there is no such folder. What
+/// has such a name and is no file, such as a pipe for which one would wait for ever, is refused.
 pub fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -61,6 +25,9 @@ pub fn list(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failure> {
     for entry in entries {
         let path = entry.map_err(|error| Failure::read(folder, &error))?.path();
         if path.extension().is_some_and(|it| it == extension) {
+            if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+                return Err(Failure::new(&path, "not a file", "move it away, and start again"));
+            }
             files.push(path);
         }
     }

@@ -7,11 +7,12 @@ use std::path::Path;
 use super::columns::TASK;
 use super::failure::Failure;
 use super::merge::{GROUP, Merge};
-use super::{FLOWS, Store, disk};
+use super::{FLOWS, Store};
 use crate::sweep::plan::Plan;
 use crate::sweep::row::Name;
 use pauseless_run::table::write::Sheet;
 use pauseless_run::table::{Column, read};
+use pauseless_text::output::Output;
 
 /// The columns without which a file is not one of flows.
 pub(super) fn columns() -> [String; 1] {
@@ -24,11 +25,11 @@ pub(super) fn merge(
     plan: &Plan,
     is_there: &dyn Fn(&Name) -> bool,
     how: &Merge<'_>,
-    unfinished: &Path,
 ) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::write(unfinished, &error);
+    let target = &store.folder.join(FILE);
+    let failed = |error: io::Error| Failure::write(target, &error);
     let notes = [("version", pauseless_run::VERSION), ("campaign", &plan.campaign.name)];
-    let mut sheet: Option<Sheet<File>> = None;
+    let mut sheet: Option<Sheet<Output>> = None;
     let mut waiting: Vec<Column> = Vec::new();
     for place in 0..plan.len() {
         if place % GROUP == 0 && (how.watch)(place).is_break() {
@@ -50,31 +51,29 @@ pub(super) fn merge(
         }
         let rows = waiting.first().map_or(0, |column| column.cells.len());
         if rows >= GROUP {
-            add(&mut sheet, unfinished, &notes, &mut waiting).map_err(failed)?;
+            add(&mut sheet, target, &notes, &mut waiting).map_err(failed)?;
         }
     }
     if !waiting.is_empty() {
-        add(&mut sheet, unfinished, &notes, &mut waiting).map_err(failed)?;
+        add(&mut sheet, target, &notes, &mut waiting).map_err(failed)?;
     }
     let Some(sheet) = sheet else {
         return Ok(());
     };
-    let file = sheet.finish().map_err(failed)?;
-    let target = store.folder.join(FILE);
-    disk::finish(file, unfinished, &target).map_err(|error| Failure::write(&target, &error))
+    sheet.finish().and_then(Output::finish).map_err(failed)
 }
 
 /// Writes a group of rows into the file, which is begun if there is none.
 fn add(
-    sheet: &mut Option<Sheet<File>>,
-    unfinished: &Path,
+    sheet: &mut Option<Sheet<Output>>,
+    target: &Path,
     notes: &[(&str, &str)],
     waiting: &mut Vec<Column>,
 ) -> io::Result<()> {
     let rows = std::mem::take(waiting);
     let sheet = match sheet {
         Some(sheet) => sheet,
-        None => sheet.insert(Sheet::new(File::create(unfinished)?, &rows, notes)?),
+        None => sheet.insert(Sheet::new(Output::create(target)?, &rows, notes)?),
     };
     sheet.add(&rows)
 }

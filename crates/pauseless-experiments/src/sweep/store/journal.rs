@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use pauseless_text::output::host;
+
 use super::failure::Failure;
 use super::part;
 use super::record::Record;
@@ -182,16 +184,6 @@ fn append(tape: &mut impl Tape, length: u64, line: &[u8]) -> Result<(), (io::Err
     };
     let is_whole = tape.cut(length).is_ok();
     Err((error, is_whole))
-}
-
-/// The name of this machine, as file names can have it.
-pub(in crate::sweep) fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname");
-    let name = name.or_else(|_| std::env::var("HOSTNAME")).unwrap_or_else(|_| "host".to_string());
-    let letter = |letter: char| {
-        if letter.is_ascii_alphanumeric() { letter } else { '-' }
-    };
-    name.trim().chars().map(letter).collect()
 }
 
 /// How the names of journals end.

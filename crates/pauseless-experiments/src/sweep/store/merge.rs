@@ -1,17 +1,17 @@
 //! All rows of a campaign in one file, in the order of the plan.
 
-use std::fs::{self, File};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use pauseless_text::output::{self, Output};
 use rayon::prelude::*;
 
 use super::columns::{Columns, Identity};
 use super::disk::Hashing;
 use super::failure::Failure;
 use super::index::{Entry, Index};
-use super::{CHECKSUM, FLOWS, RESULTS, Store, disk, flows, journal, results};
+use super::{CHECKSUM, FLOWS, RESULTS, Store, disk, flows, results};
 use crate::sweep::plan::Plan;
 use crate::sweep::row::{Name, Row};
 use pauseless_run::table::write::Sheet;
@@ -47,9 +47,9 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
     }
     let target = store.folder.join(RESULTS);
     results::refuse_other(&target, &plan.campaign.name)?;
-    sweep_up(&store.folder);
-    let unfinished = unfinished_name(RESULTS, std::process::id());
-    let unfinished = store.folder.join(unfinished);
+    // They may be as large as the results.
+    output::remove_leftovers(&target);
+    output::remove_leftovers(&store.folder.join(flows::FILE));
     let mut merged = Merged {
         rows: 0,
         missing: 0,
@@ -58,60 +58,21 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
         warnings: std::mem::take(&mut index.warnings),
     };
     let merging = Merging { index, store, plan };
-    let written = write(&merging, how, &unfinished, &mut merged);
+    let (file, hash) = write(&merging, how, &target, &mut merged)?;
     // A file without a row would only hide results that were there before.
-    let is_wanted = merged.rows > 0 && (merged.missing == 0 || how.is_partial);
-    let (file, hash) = match written {
-        Ok(written) if is_wanted => written,
-        other => {
-            // It only takes room.
-            let _ = fs::remove_file(&unfinished);
-            return other.map(|_| merged);
-        }
-    };
+    if merged.rows == 0 || (merged.missing > 0 && !how.is_partial) {
+        return Ok(merged);
+    }
     // Before the results, which say that everything is there.
     if store.keeps_flows {
         let there = |name: &Name| merging.index.find(name).is_some();
-        let unfinished = unfinished_name(flows::FILE, std::process::id());
-        let unfinished = store.folder.join(unfinished);
-        if let Err(failure) = flows::merge(store, plan, &there, how, &unfinished) {
-            // They only take room.
-            let _ = fs::remove_file(&unfinished);
-            let _ =
-                fs::remove_file(store.folder.join(unfinished_name(RESULTS, std::process::id())));
-            return Err(failure);
-        }
+        flows::merge(store, plan, &there, how)?;
     }
-    disk::finish(file, &unfinished, &target).map_err(|error| Failure::write(&target, &error))?;
+    file.finish().map_err(|error| Failure::write(&target, &error))?;
     let checksum = store.folder.join(CHECKSUM);
     disk::put(&checksum, format!("{hash}  {RESULTS}\n").as_bytes())?;
     merged.file = Some(target);
     Ok(merged)
-}
-
-/// Where a process of this machine writes results before they get their name.
-fn unfinished_name(file: &str, process: impl std::fmt::Display) -> String {
-    format!(".{file}.{}.{process}", journal::host())
-}
-
-/// Removes what merges that were killed have left behind. It may be as large as the results.
-fn sweep_up(folder: &Path) {
-    let prefixes = [RESULTS, flows::FILE].map(|file| unfinished_name(file, ""));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let process = name.to_str().and_then(|name| {
-            let mut prefixes = prefixes.iter();
-            prefixes.find_map(|prefix| name.strip_prefix(prefix.as_str()))
-        });
-        let is_dead = |process: &str| {
-            let processes = Path::new("/proc");
-            processes.join("self").exists() && !processes.join(process).exists()
-        };
-        if process.is_some_and(is_dead) {
-            // If it stays, it is in nobody's way.
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }
 
 struct Merging<'a> {
@@ -124,11 +85,11 @@ struct Merging<'a> {
 fn write(
     merging: &Merging<'_>,
     how: &Merge<'_>,
-    unfinished: &Path,
+    target: &Path,
     merged: &mut Merged,
-) -> Result<(File, String), Failure> {
-    let failed = |error: io::Error| Failure::write(unfinished, &error);
-    let file = Hashing::new(File::create(unfinished).map_err(failed)?);
+) -> Result<(Output, String), Failure> {
+    let failed = |error: io::Error| Failure::write(target, &error);
+    let file = Hashing::new(Output::create(target).map_err(failed)?);
     let columns = &merging.store.columns;
     let notes = notes(merging.plan, columns);
     let notes: Vec<(&str, &str)> = notes.iter().map(|(key, text)| (*key, &**text)).collect();

@@ -42,7 +42,6 @@ pub use samples::Samples;
 pub use writer::{Tables, Writer};
 
 pub(super) use columns::FIXED;
-pub(super) use disk::replace;
 
 use super::campaign::Campaign;
 use super::plan::Plan;

@@ -1,9 +1,10 @@
 //! Where metrics are asked for: HTTP on the loopback interface, apart from the node's own thread.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,8 @@ pub struct Endpoint {
 #[derive(Debug, Default)]
 struct Shared {
     reports: Mutex<Arc<Vec<NodeReport>>>,
-    readers: AtomicUsize,
+    /// Those who are being answered, the oldest first.
+    readers: Mutex<VecDeque<Arc<TcpStream>>>,
     is_closed: AtomicBool,
 }
 
@@ -27,15 +29,7 @@ impl Endpoint {
     /// Opens it; the port 0 is whichever is free. Other addresses than those of this machine alone are
     /// refused: whoever can reach the page can read the names of all flows.
     pub fn open(address: SocketAddr) -> io::Result<Endpoint> {
-        if !address.ip().is_loopback() {
-            let message = format!(
-                "{} can be reached from outside; metrics are given on loopback only, such as \
-                 127.0.0.1:{}",
-                address.ip(),
-                address.port()
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
+        Endpoint::check(address)?;
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared::default());
@@ -44,6 +38,20 @@ impl Endpoint {
             .name("metrics".to_string())
             .spawn(move || listen(&listener, &theirs))?;
         Ok(Endpoint { address, shared })
+    }
+
+    /// Whether it may be opened at this address, as far as can be said without opening it.
+    pub fn check(address: SocketAddr) -> io::Result<()> {
+        if address.ip().is_loopback() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} can be reached from outside; metrics are given on loopback only, such as \
+             127.0.0.1:{}",
+            address.ip(),
+            address.port()
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
     /// The address at which the endpoint listens.
@@ -78,26 +86,46 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
             thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if shared.readers.fetch_add(1, Ordering::Relaxed) >= READERS_MAX {
-            shared.readers.fetch_sub(1, Ordering::Relaxed);
-            continue;
-        }
-        let theirs = Arc::clone(shared);
-        let reader = thread::Builder::new().spawn(move || {
+        let stream = Arc::new(stream);
+        shared.admit(&stream);
+        let (theirs, reader) = (Arc::clone(shared), Arc::clone(&stream));
+        let started = thread::Builder::new().spawn(move || {
             // A reader that has gone away or says nothing is not our trouble.
-            let _ = answer(stream, &theirs);
-            theirs.readers.fetch_sub(1, Ordering::Relaxed);
+            let _ = answer(&reader, &theirs);
+            theirs.forget(&reader);
         });
-        if reader.is_err() {
-            shared.readers.fetch_sub(1, Ordering::Relaxed);
+        if started.is_err() {
+            shared.forget(&stream);
         }
     }
 }
 
+impl Shared {
+    /// Makes room for a reader. If there are too many, the one that takes longest has to go, which is
+    /// none that asks and reads at once.
+    fn admit(&self, stream: &Arc<TcpStream>) {
+        let mut readers = self.readers();
+        if readers.len() >= READERS_MAX {
+            let slowest = readers.pop_front();
+            // If it has gone by itself, so much the better.
+            let _ = slowest.map(|stream| stream.shutdown(Shutdown::Both));
+        }
+        readers.push_back(Arc::clone(stream));
+    }
+
+    fn forget(&self, stream: &Arc<TcpStream>) {
+        self.readers().retain(|other| !Arc::ptr_eq(other, stream));
+    }
+
+    fn readers(&self) -> MutexGuard<'_, VecDeque<Arc<TcpStream>>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Reads one request and answers it.
-fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
+fn answer(mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
-    let request = read_request(&mut stream)?;
+    let request = read_request(stream)?;
     let mut words = request.lines().next().unwrap_or_default().split(' ');
     let (method, target) = (words.next(), words.next().unwrap_or_default());
     let path = target.split('?').next().unwrap_or_default();
@@ -123,7 +151,7 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 /// The head of a request, within [`PATIENCE`] however slowly it comes.
-fn read_request(stream: &mut TcpStream) -> io::Result<String> {
+fn read_request(mut stream: &TcpStream) -> io::Result<String> {
     let end = Instant::now() + PATIENCE;
     let mut head = Vec::new();
     let mut part = [0; 1_024];
@@ -143,8 +171,8 @@ fn read_request(stream: &mut TcpStream) -> io::Result<String> {
 
 /// A reader on this machine that needs longer has gone.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// More at a time are turned away.
-const READERS_MAX: usize = 8;
+/// Of more at a time, the oldest are turned away.
+const READERS_MAX: usize = 32;
 /// Longer requests are none for metrics.
 const HEAD_MAX: usize = 8 << 10;
 
@@ -182,6 +210,31 @@ mod tests {
             let answer = ask(address, other);
             assert!(answer.starts_with("HTTP/1.1 404 "), "{other:?}: {answer}");
         }
+    }
+
+    #[test]
+    fn however_many_are_slow_nobody_who_asks_is_turned_away() {
+        let free = "127.0.0.1:0".parse().expect("an address");
+        let endpoint = Endpoint::open(free).expect("a free port");
+        endpoint.publish(vec![tests::report()]);
+        let address = endpoint.address();
+        let mut slow = Vec::new();
+        let mut hang = |count: usize| {
+            for _ in 0..count {
+                let mut stream = TcpStream::connect(address).expect("somebody listens");
+                stream.write_all(b"GET /metr").expect("it is read");
+                slow.push(stream);
+            }
+        };
+        hang(40);
+        for _ in 0..20 {
+            let begin = Instant::now();
+            let answer = ask(address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+            assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+            assert!(begin.elapsed() < PATIENCE, "others are not waited for");
+            hang(10);
+        }
+        assert!(endpoint.shared.readers().len() <= READERS_MAX);
     }
 
     #[test]

@@ -219,11 +219,11 @@ fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {
     if let Some(path) = &args.sarif {
         let files = args.files.iter().map(|file| file.display().to_string());
         let log = sarif::document(&first.fabric, &first.verdict, &Vec::from_iter(files));
-        output::write_file(path, &to_text(&log))?;
+        output::write_file(path, to_text(&log))?;
         written.push(path);
     }
     if let Some(path) = &args.svg {
-        output::write_file(path, &svg::draw(&first.fabric, &first.verdict, 0))?;
+        output::write_file(path, svg::draw(&first.fabric, &first.verdict, 0))?;
         written.push(path);
     }
     if let Some(path) = &args.confirm_out {

@@ -45,7 +45,7 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::print(&format!("{lead}\n\n{table}\n{LEGEND}\n{others}"))?;
     }
     if let Some(path) = page {
-        output::write_file(path, &html::page(&demo::heading(), &runs))?;
+        output::write_file(path, html::page(&demo::heading(), &runs))?;
         if !args.json {
             let path = path.display();
             let next = match args.discipline {

@@ -31,6 +31,7 @@ use clap::error::ErrorKind;
 use pauseless_scenario::Problems;
 #[cfg(target_os = "linux")]
 use pauseless_testbed::node::file::Role;
+use pauseless_text::terminal::Paint;
 
 use args::{Cli, Command};
 use output::{Terminal, tell};
@@ -65,7 +66,9 @@ fn main() -> ExitCode {
         Err(error) => {
             match error.downcast_ref::<Problems>() {
                 // The problems name their file and carry the prefix already.
-                Some(problems) => output::complain(&problems.render(terminal.colours_stderr())),
+                Some(problems) => {
+                    output::complain(&problems.render(terminal.paint_stderr() == Paint::Ansi))
+                }
                 None => tell!("{error:#}"),
             }
             ExitCode::from(USAGE)

@@ -27,6 +27,12 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     if let Some(parent) = args.with_parent {
         drive::end_with_parent(parent).context("cannot watch the process that started this one")?;
     }
+    if let Some(address) = args.metrics {
+        Endpoint::check(address).with_context(|| format!("cannot give metrics at {address}"))?;
+    }
+    if let Some(path) = &args.pcap {
+        output::check_place(path)?;
+    }
     let mut file = NodeFile::read(&args.config, role)?;
     file.take_clock(args.clock)?;
     file.wire.backend = args.backend.unwrap_or(file.wire.backend);
@@ -81,10 +87,11 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     } else {
         summary::text(&file, &document, terminal.paint())
     };
-    output::print(&text)?;
+    let printed = output::print(&text);
     if let Some(capture) = &capture {
         finish(args, capture)?;
     }
+    printed?;
     Ok(status(args, &document.report))
 }
 

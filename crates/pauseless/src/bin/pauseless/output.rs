@@ -3,11 +3,13 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use anyhow::Context;
 use pauseless_report::verdict::Finding;
 use pauseless_scenario::Scenario;
-use pauseless_text::terminal::Paint;
+use pauseless_text::output;
+use pauseless_text::terminal::{Paint, printable};
 
 use crate::FINDING;
 use crate::args::{Color, Deny};
@@ -27,10 +29,13 @@ pub struct Terminal {
     color: Color,
 }
 
+/// The terminal of this process. Until its arguments are read it has no colours.
+static TERMINAL: OnceLock<Terminal> = OnceLock::new();
+
 impl Terminal {
     /// The terminal with the colours that the user wants.
     pub fn new(color: Color) -> Terminal {
-        Terminal { color }
+        *TERMINAL.get_or_init(|| Terminal { color })
     }
 
     /// How to paint text for stdout.
@@ -38,9 +43,9 @@ impl Terminal {
         if self.wants_colours(io::stdout().is_terminal()) { Paint::Ansi } else { Paint::Plain }
     }
 
-    /// Whether text for stderr may have colours.
-    pub fn colours_stderr(self) -> bool {
-        self.wants_colours(io::stderr().is_terminal())
+    /// How to paint text for stderr.
+    pub fn paint_stderr(self) -> Paint {
+        if self.wants_colours(io::stderr().is_terminal()) { Paint::Ansi } else { Paint::Plain }
     }
 
     fn wants_colours(self, is_terminal: bool) -> bool {
@@ -56,8 +61,10 @@ impl Terminal {
     }
 }
 
-/// Writes `text` to stdout. A reader that closes the pipe early, such as `head`, is no error.
+/// Writes `text` to stdout, without what a terminal would obey. A reader that closes the pipe early, such as `head`, is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    let paint = TERMINAL.get().map_or(Paint::Plain, |terminal| terminal.paint());
+    let text = printable(text, paint);
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -65,9 +72,10 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line to stderr, and ignores errors: there is no other way to report them.
+/// Writes a line to stderr, without what a terminal would obey, and ignores errors: there is no other way to report them.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let paint = TERMINAL.get().map_or(Paint::Plain, |terminal| terminal.paint_stderr());
+    let _ = writeln!(io::stderr().lock(), "{}", printable(text, paint));
 }
 
 /// Prints remarks about an input.
@@ -110,17 +118,11 @@ pub fn warn(scenario: &Scenario) {
 
 /// Makes sure, before a long run, that its file can be written.
 pub fn check_place(path: &Path) -> anyhow::Result<()> {
-    let is_new = !path.exists();
-    let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
-    open.with_context(|| format!("cannot write {}", path.display()))?;
-    if is_new {
-        // No file is left behind if the run does not finish.
-        let _ = std::fs::remove_file(path);
-    }
-    Ok(())
+    output::check_place(path).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Writes a file; the error names it.
-pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+pub fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    output::remove_leftovers(path);
+    output::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -15,6 +15,7 @@ use pauseless_run::capture::Ports;
 use pauseless_run::{Progress, Run};
 use pauseless_scenario::Scenario;
 use pauseless_text::quantity;
+use pauseless_text::terminal::{Paint, printable};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -151,12 +152,12 @@ impl Count {
             let bar = ProgressBar::with_draw_target(Some(total as u64), target);
             let style = ProgressStyle::with_template(self.template);
             bar.with_style(style.expect("the template is valid"))
-                .with_prefix(self.name.clone())
+                .with_prefix(printable(&self.name, Paint::Plain).into_owned())
                 .with_elapsed(self.begin.elapsed())
         });
         bar.set_length(total as u64);
         bar.set_position(done as u64);
-        bar.set_message(message.to_string());
+        bar.set_message(printable(message, Paint::Plain).into_owned());
     }
 
     /// Removes the bar from the terminal.

@@ -99,7 +99,7 @@ fn write(args: &RunArgs, run: &Run) -> anyhow::Result<()> {
         tell(format!("{} to {}", names.join(", "), directory.display()));
     }
     if let Some(file) = &args.html {
-        output::write_file(file, &page(run))?;
+        output::write_file(file, page(run))?;
         tell(file.display().to_string());
     }
     Ok(())
@@ -216,13 +216,12 @@ fn page(run: &Run) -> String {
 
 /// Writes all results of a run, and returns the names of the files.
 fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
-    let mut files = vec![
-        ("result.json", to_text(&json::run_document(run))),
-        ("resolved.toml", run.scenario.resolved()),
-        ("report.html", page(run)),
-        ("flows.csv", csv::flows(run)),
-    ];
+    let mut files =
+        vec![("resolved.toml", run.scenario.resolved()), ("flows.csv", csv::flows(run))];
     files.extend(csv::series(run).map(|series| ("series.csv", series)));
+    // The last ones say that the others are there.
+    files.push(("report.html", page(run)));
+    files.push(("result.json", to_text(&json::run_document(run))));
     for (name, text) in &files {
         output::write_file(&directory.join(name), text)?;
     }
@@ -236,8 +235,7 @@ fn write_tables(directory: &Path, run: &Run) -> anyhow::Result<Vec<String>> {
     for table in rows::tables(run) {
         let name = format!("{}.parquet", table.name);
         let path = directory.join(&name);
-        let written = std::fs::write(&path, parquet(&table, &notes));
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        output::write_file(&path, parquet(&table, &notes))?;
         names.push(name);
     }
     Ok(names)

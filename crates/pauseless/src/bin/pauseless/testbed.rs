@@ -70,7 +70,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::print(&format!("{table}\n{LEGEND}\n"))?;
     }
     if let Some(path) = page {
-        output::write_file(path, &page::page(&runs))?;
+        output::write_file(path, page::page(&runs))?;
         if !args.json {
             let what = if page::has_curves(&runs) {
                 "The curves are in"

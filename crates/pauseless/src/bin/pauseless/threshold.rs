@@ -38,7 +38,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
     };
     let printed = output::print(&printed);
     if let Some(file) = &args.html {
-        output::write_file(file, &page::page(&answer))?;
+        output::write_file(file, page::page(&answer))?;
         if !args.quiet {
             tell!("wrote {}", file.display());
         }
