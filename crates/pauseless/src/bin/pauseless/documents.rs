@@ -113,6 +113,18 @@ fn helps() -> Vec<Line> {
     lines
 }
 
+/// The lines of the examples in help texts.
+fn examples() -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (name, command) in commands() {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let place = format!("{name} --help");
+        let shell = text.lines().map(|line| Line { part: Part::Shell, ..Line::new(&place, line) });
+        lines.extend(shell);
+    }
+    lines
+}
+
 /// The sentences of all declarations.
 fn declared() -> Vec<Line> {
     let mut lines = Vec::new();
@@ -154,7 +166,7 @@ fn commands() -> Vec<(String, Command)> {
 fn command_lines(line: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let line = line.split(" #").next().unwrap_or_default();
-    let line = line.trim_start().trim_start_matches("$ ");
+    let line = line.trim_start().trim_start_matches("$ ").trim_start_matches("# ");
     let line = line.replace("cargo run --release -- ", "pauseless ");
     for part in line.split([';', '|', '&', '>']) {
         let Some(start) = part.find("pauseless ") else { continue };
@@ -188,10 +200,11 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn command_lines_of_documents_can_be_parsed() {
+fn command_lines_of_documents_and_examples_can_be_parsed() {
     let mut wrong = Vec::new();
     let mut count = 0;
-    let lines = documents();
+    let mut lines = documents();
+    lines.extend(examples());
     let mut shell = lines.iter().filter(|line| line.part == Part::Shell);
     while let Some(line) = shell.next() {
         let mut text = line.text.clone();
@@ -207,7 +220,7 @@ fn command_lines_of_documents_can_be_parsed() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(count > 60, "only {count} command lines were found");
+    assert!(count > 100, "only {count} command lines were found");
 }
 
 #[test]
