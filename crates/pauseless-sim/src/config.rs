@@ -63,7 +63,8 @@ pub struct Config {
     pub duration: Span,
     /// What ends the run before its duration is over.
     pub stop: Stop,
-    /// The share of its fair rate below which a flow starves, in parts per thousand.
+    /// The share of its fair rate below which a flow lags, and starves if that lasts, in parts per
+    /// thousand.
     pub starvation_permille: u32,
     /// What is done about long pauses, and about deadlocks.
     pub mitigation: Mitigation,

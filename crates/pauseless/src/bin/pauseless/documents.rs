@@ -4,6 +4,7 @@
 //! Only what has a form that one can recognise is looked at: code spans, command lines, and lines
 //! that name three or more of a kind. Whether a sentence about these is true, no test here can see.
 
+mod defaults;
 mod lists;
 mod names;
 
@@ -31,6 +32,8 @@ enum Part {
     Row,
     /// In a block of commands for a shell.
     Shell,
+    /// In a block of a file of ours.
+    Toml,
     /// In another block, such as a printed report.
     Block,
 }
@@ -81,6 +84,7 @@ fn lines(path: &Path) -> Vec<Line> {
             block = match block {
                 Some(_) => None,
                 None if ["sh", "console"].contains(&language) => Some(Part::Shell),
+                None if language == "toml" => Some(Part::Toml),
                 None => Some(Part::Block),
             };
             continue;
@@ -105,6 +109,18 @@ fn helps() -> Vec<Line> {
             Vec::from_iter(help.map(ToString::to_string).into_iter().chain(values))
         });
         lines.extend(own.chain(arguments).map(|text| Line::new(&place, &text.replace('\n', " "))));
+    }
+    lines
+}
+
+/// The lines of the examples in help texts.
+fn examples() -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (name, command) in commands() {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let place = format!("{name} --help");
+        let shell = text.lines().map(|line| Line { part: Part::Shell, ..Line::new(&place, line) });
+        lines.extend(shell);
     }
     lines
 }
@@ -150,7 +166,7 @@ fn commands() -> Vec<(String, Command)> {
 fn command_lines(line: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let line = line.split(" #").next().unwrap_or_default();
-    let line = line.trim_start().trim_start_matches("$ ");
+    let line = line.trim_start().trim_start_matches("$ ").trim_start_matches("# ");
     let line = line.replace("cargo run --release -- ", "pauseless ");
     for part in line.split([';', '|', '&', '>']) {
         let Some(start) = part.find("pauseless ") else { continue };
@@ -184,10 +200,11 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn command_lines_of_documents_can_be_parsed() {
+fn command_lines_of_documents_and_examples_can_be_parsed() {
     let mut wrong = Vec::new();
     let mut count = 0;
-    let lines = documents();
+    let mut lines = documents();
+    lines.extend(examples());
     let mut shell = lines.iter().filter(|line| line.part == Part::Shell);
     while let Some(line) = shell.next() {
         let mut text = line.text.clone();
@@ -203,7 +220,7 @@ fn command_lines_of_documents_can_be_parsed() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(count > 60, "only {count} command lines were found");
+    assert!(count > 100, "only {count} command lines were found");
 }
 
 #[test]

@@ -26,6 +26,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("fct_mean_us_worst", "the same"),
     ("flow_control_xoff_bytes", "a column, made of a key and its unit"),
     ("delay_s", "the same"),
+    ("axis.scheme = { only = [\"PFC\", \"GFC\"] }", "the name of an axis"),
 ];
 
 /// Calls `see` with the path, the sentence and the kind of every key and kind below `info`.
@@ -108,8 +109,11 @@ impl Known {
     fn wrong(&self, span: &str) -> Option<String> {
         let words = Vec::from_iter(span.split_whitespace());
         let first = *words.first()?;
-        if first == "cargo" || FOREIGN.iter().any(|(name, _)| *name == span) {
+        if FOREIGN.iter().any(|(name, _)| *name == span) {
             return None;
+        }
+        if first == "cargo" {
+            return wrong_cargo(&words);
         }
         if first == "pauseless" || first.starts_with("--") || self.is_command(&words) {
             return self.wrong_command(&words);
@@ -228,6 +232,23 @@ fn has_section(path: &str, named: &str) -> bool {
     is_inner || leads(path, named) || element.is_some_and(|map| leads(path, map))
 }
 
+/// Why a call of cargo cannot be: it names a package, test, bench or example that there is not.
+fn wrong_cargo(words: &[&str]) -> Option<String> {
+    let behind = |flag: &str| words.iter().skip_while(|word| **word != flag).nth(1);
+    let package = behind("-p").unwrap_or(&"pauseless");
+    let folder = root().join("crates").join(package);
+    if !folder.is_dir() {
+        return Some(format!("there is no package {package}"));
+    }
+    let kinds = [("--test", "tests"), ("--bench", "benches"), ("--example", "examples")];
+    kinds.into_iter().find_map(|(flag, place)| {
+        let name = behind(flag)?;
+        let place = folder.join(place);
+        let exists = place.join(format!("{name}.rs")).is_file() || place.join(name).is_dir();
+        (!exists).then(|| format!("{package} has no {flag} {name}"))
+    })
+}
+
 /// Why a path such as `pauseless_core::wire` cannot be: the crate has no source or folder for the
 /// module behind it, and no item of that name in its `lib.rs`.
 fn wrong_item(span: &str) -> Option<String> {
@@ -290,15 +311,25 @@ fn identifiers() -> HashSet<String> {
     for path in paths.iter().filter(|path| !path.ends_with("documents/names.rs")) {
         let text = fs::read_to_string(path).unwrap_or_default();
         let names = text.split(|char| !is_part(char)).filter(|name| name.contains('_'));
-        found.extend(names.filter(|name| !name.is_empty()).map(str::to_string));
+        for name in names {
+            if !found.contains(name) {
+                found.insert(name.to_string());
+            }
+        }
     }
     found
 }
 
-/// The code spans of a line.
-fn spans(line: &Line) -> impl Iterator<Item = &str> {
-    let is_text = matches!(line.part, Part::Prose | Part::Row);
-    line.text.split('`').skip(1).step_by(2).filter(move |_| is_text)
+/// The code spans of a line; a line of a file is one.
+fn spans(line: &Line) -> Vec<&str> {
+    match line.part {
+        Part::Prose | Part::Row => line.text.split('`').skip(1).step_by(2).collect(),
+        // A node's file has no declaration.
+        Part::Toml if line.place.starts_with("docs/switch.md") => Vec::new(),
+        Part::Toml => Vec::from_iter(line.text.split(" #").next().map(str::trim)),
+        Part::Shell => line.text.find("cargo ").map(|at| &line.text[at..]).into_iter().collect(),
+        Part::Block => Vec::new(),
+    }
 }
 
 #[test]
@@ -306,13 +337,16 @@ fn what_documents_name_exists() {
     let known = &*KNOWN;
     let mut wrong = Vec::new();
     let mut count = 0;
+    let mut unused = BTreeSet::from_iter(FOREIGN.iter().map(|(name, _)| *name));
     for line in documents().into_iter().chain(helps()).chain(declared()) {
         for span in spans(&line) {
             count += 1;
+            unused.remove(span);
             wrong.extend(known.wrong(span).map(|why| format!("{}: `{span}`: {why}", line.place)));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(unused.is_empty(), "nothing names these any more: {unused:?}");
     assert!(count > 2_000, "only {count} names were found");
 }
 
@@ -363,6 +397,8 @@ fn what_does_not_exist_is_found() {
         "rates{flow=F1}",
         "no_such_name_anywhere",
         "pauseless_sim::replica",
+        "cargo test -p pauseless-lab",
+        "cargo bench -p pauseless-sim --bench no_such_bench",
     ] {
         assert!(known.wrong(span).is_some(), "{span}");
     }
@@ -379,6 +415,7 @@ fn what_does_not_exist_is_found() {
         "held_ms{port}",
         "pauseless_core::wire",
         "a.toml",
+        "cargo bench -p pauseless-sim --bench fat_tree -- 8 pfc",
     ] {
         assert_eq!(known.wrong(span), None, "{span}");
     }
