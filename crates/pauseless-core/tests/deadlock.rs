@@ -32,6 +32,12 @@ fn run(world: &mut World, random: &mut Random, place: &str) -> End {
         let is_deadlocked = is_deadlocked(world.now, world);
         let found_anywhere = detector.look(world.now, world);
         assert_eq!(found_anywhere.is_some(), is_deadlocked, "{place}, step {step}");
+        // To ask for several queues at once is to ask for each.
+        let paused = world.paused_by(node);
+        let found_at_once = detector.check_any(world.now, world, paused.iter().copied());
+        let found_one_by_one =
+            paused.iter().any(|it| detector.check(world.now, world, *it).is_some());
+        assert_eq!(found_at_once.is_some(), found_one_by_one, "{place}, step {step}");
         if end.deadlock.is_some() {
             assert!(is_deadlocked, "{place}, step {step}");
         } else if let Some(deadlock) = search(&mut detector, world, node) {
