@@ -165,12 +165,14 @@ pub struct World {
     /// The packets that each egress queue has begun to send so far.
     pub sent: Vec<u32>,
     changes_class: bool,
+    /// Whether packets turn back on their way, so that two neighbours can wait for each other.
+    wanders: bool,
 }
 
 impl World {
     pub fn new(scheme: Scheme, discipline: Discipline, random: &mut Random) -> World {
         let count = 2 + random.below(3) as usize;
-        let changes_class = random.below(3) == 0;
+        let (changes_class, wanders) = (random.below(3) == 0, random.below(2) == 0);
         let controls: Vec<FlowControl> = (0..count).map(|_| scheme.control(random)).collect();
         let switches = (0..count).map(|node| {
             let memory = scheme.memory(random);
@@ -208,6 +210,7 @@ impl World {
             switches,
             ways: Vec::new(),
             changes_class,
+            wanders,
         }
     }
 
@@ -295,6 +298,10 @@ impl World {
         // Most packets go round in one direction, so that there are cycles.
         let direction = PortId((random.below(4) == 0) as u16);
         let hops = (0..2 + random.below(4)).map(|_| {
+            let direction = match self.wanders && random.below(2) == 0 {
+                true => PortId(random.below(2) as u16),
+                false => direction,
+            };
             if self.changes_class && random.below(2) == 0 {
                 leaving = Class(random.below(CLASSES as u64) as u8);
             }
