@@ -296,3 +296,49 @@ fn credits_of_lost_and_dropped_packets_come_back() {
         }
     }
 }
+
+/// A receiver counts how often it has let its sender go on and remembers when it last did; a message that
+/// repeats a stop, or says "go on" to a sender that was not stopped, is no resume. The sender counts alike.
+#[test]
+fn both_halves_count_the_same_resumes() {
+    let mut refreshed = gfc_buffer();
+    if let FlowControl::GfcBuffer(config) = &mut refreshed {
+        config.refresh = Some(PERIOD);
+    }
+    let message = gfc_time(Measure::Message);
+    for control in [pfc(), gfc_buffer(), refreshed, message, gfc_conceptual()] {
+        let (mut up, mut down) = (control.upstream(LINE), control.downstream(LINE, PERIOD));
+        let mut now = Time::ZERO;
+        let mut tell = |down: &mut AnyDownstream, up: &mut AnyUpstream, held: u64| {
+            // Long enough for a period, a refresh and half of a pause.
+            now = now + Span::ms(2);
+            down.on_enqueue(now, b(0), b(held));
+            down.on_dequeue(now, b(0), b(held));
+            if let Some(signal) = down.poll_signal(now) {
+                up.on_signal(now, signal);
+            }
+            assert!(!down.is_resume_on_its_way(up, Time::ZERO), "{control:?}");
+            now
+        };
+        tell(&mut down, &mut up, 500);
+        assert_eq!((down.resumes(), down.resumed_at()), (0, Time::ZERO), "{control:?}");
+        let mut last = Time::ZERO;
+        for count in 1..4 {
+            for held in [5_000, 5_000, 4_500] {
+                tell(&mut down, &mut up, held);
+                assert_eq!((down.resumes(), down.resumed_at()), (count - 1, last), "{control:?}");
+            }
+            last = tell(&mut down, &mut up, 500);
+            assert_eq!((down.resumes(), up.resumes()), (count, count), "{control:?}");
+            assert_eq!(down.resumed_at(), last, "{control:?}");
+            tell(&mut down, &mut up, 600);
+            assert_eq!((down.resumes(), down.resumed_at()), (count, last), "{control:?}");
+        }
+        // A resume that was sent at `last` and is lost is waited for until then, and no longer.
+        tell(&mut down, &mut up, 5_000);
+        down.on_dequeue(last + Span::ms(9), b(0), b(0));
+        let lost = down.poll_signal(last + Span::ms(9));
+        assert!(lost.is_some() && down.is_resume_on_its_way(&up, last + Span::ms(9)));
+        assert!(!down.is_resume_on_its_way(&up, last + Span::ms(9) + Span::ps(1)));
+    }
+}
