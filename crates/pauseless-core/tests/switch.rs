@@ -1,13 +1,13 @@
 //! The switch by itself: order of service, accounting, control frames, in the three disciplines.
 
 use pauseless_core::congestion::CongestionControl;
-use pauseless_core::flow_control::{Control, FlowControl, Signal, pfc};
+use pauseless_core::flow_control::{Control, FlowControl, Signal, cbfc, pfc};
 use pauseless_core::id::{Class, PortId, QueueId};
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Arbiter, Arrival, Discipline, Switch, SwitchConfig, Transmit};
-use pauseless_core::unit::{Bytes, Rate, Time};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 const NOW: Time = Time::ZERO;
 
@@ -252,8 +252,6 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
     }
 }
 
-/// Packets of both classes of one ingress may want one queue, which an input-queued switch serves
-/// in turn.
 /// Whoever asks what fills an ingress is told the class that it leaves in, on the wire as well.
 #[test]
 fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in() {
@@ -275,6 +273,8 @@ fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in()
     }
 }
 
+/// Packets of both classes of one ingress may want one queue, which an input-queued switch serves
+/// in turn.
 #[test]
 fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
     for discipline in Discipline::COMMON {
@@ -456,4 +456,54 @@ fn a_software_switch_forgets_no_packet() {
         }
     }
     assert_eq!(sent, [1, 2]);
+}
+
+/// What the NIC has been given and not yet sent has taken its credits: of packets of 8 blocks, 20 blocks are
+/// enough for two, and for another two when they are granted again.
+#[test]
+fn a_software_switch_hands_over_no_more_than_it_has_credits_for() {
+    for class_count in [1, 2] {
+        let control = FlowControl::Cbfc(cbfc::Config {
+            capacity: Bytes::new(20 * 64),
+            period: Span::s(1),
+            counters: cbfc::Counters::Iba,
+        });
+        let lane = LaneConfig { phase: Span::s(1), ..LaneConfig::new(control, Bytes::kb(20)) };
+        let port = PortConfig { line: Rate::gbps(10), lanes: vec![lane; class_count].into() };
+        let mut switch: Switch<u32> = Switch::new(&SwitchConfig {
+            changes_class: false,
+            memory: pauseless_core::memory::MemoryConfig::Private,
+            congestion: CongestionControl::None,
+            seed: 0,
+            discipline: Discipline::Software,
+            polling: Polling { burst: 4, ring: 4, ..Polling::default() },
+            scheduler: Scheduler::Strict,
+            ports: vec![port; 4],
+        });
+        let (egress, class, size) = (PortId(3), Class(0), Bytes::new(512));
+        for packet in 0..8 {
+            let arrival = Arrival { packet, size, class, egress, leaving: class };
+            switch.handle_arrival(NOW, PortId(0), arrival).expect("there is room");
+        }
+        let mut now = NOW;
+        let mut run = |switch: &mut Switch<u32>| {
+            let mut sent = Vec::new();
+            for _ in 0..200 {
+                now = now + Span::us(1);
+                switch.handle_timeout(now, PortId(0));
+                while let Some(port) = switch.poll_ready() {
+                    if let Some(Transmit::Data { packet, .. }) = switch.poll_transmit(now, port) {
+                        sent.push(packet);
+                        switch.handle_transmitted(now, port);
+                    }
+                }
+            }
+            sent
+        };
+        assert_eq!(run(&mut switch), [0, 1], "{class_count} classes");
+        assert_eq!(switch.stopped(egress), 1);
+        let grant = Signal::Credit { fctbs: 0, fccl: 16 + 20 };
+        switch.handle_signal(NOW, egress, Control { class, signal: grant });
+        assert_eq!(run(&mut switch), [2, 3], "{class_count} classes");
+    }
 }

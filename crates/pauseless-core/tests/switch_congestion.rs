@@ -99,30 +99,33 @@ fn packets_are_marked_by_the_queue_of_their_class() {
 /// afterwards whoever has somebody behind it is marked.
 #[test]
 fn pcn_does_not_mark_what_a_pause_has_held() {
-    for discipline in Discipline::COMMON {
+    let classes = [(Class(0), Class(1)), (Class(1), Class(0))];
+    for (discipline, (class, other)) in
+        Discipline::COMMON.into_iter().flat_map(|it| classes.map(|classes| (it, classes)))
+    {
         let congestion = CongestionControl::Pcn(pcn::Config::default());
         let mut switch = switch(congestion, pfc(), discipline);
         for packet in 0..4 {
-            arrive(&mut switch, 0, packet, Class(0));
+            arrive(&mut switch, 0, packet, class);
         }
         assert_eq!(send(&mut switch, NOW), Some((0, true)));
-        signal(&mut switch, Class(0), Signal::Pause { quanta: 1 });
+        signal(&mut switch, class, Signal::Pause { quanta: 1 });
         assert_eq!(send(&mut switch, NOW), None);
         // A RESUME for another class is none for this one.
-        signal(&mut switch, Class(1), Signal::Pause { quanta: 0 });
-        arrive(&mut switch, 0, 4, Class(0));
-        signal(&mut switch, Class(0), Signal::Pause { quanta: 0 });
+        signal(&mut switch, other, Signal::Pause { quanta: 0 });
+        arrive(&mut switch, 0, 4, class);
+        signal(&mut switch, class, Signal::Pause { quanta: 0 });
         for packet in 5..7 {
-            arrive(&mut switch, 0, packet, Class(0));
+            arrive(&mut switch, 0, packet, class);
         }
         let sent = Vec::from_iter((0..6).map_while(|_| send(&mut switch, NOW)));
         let expected = [(1, false), (2, false), (3, false), (4, false), (5, true), (6, false)];
         assert_eq!(sent, expected, "{discipline:?}");
         // A second RESUME releases nobody.
         for packet in 7..9 {
-            arrive(&mut switch, 0, packet, Class(0));
+            arrive(&mut switch, 0, packet, class);
         }
-        signal(&mut switch, Class(0), Signal::Pause { quanta: 0 });
+        signal(&mut switch, class, Signal::Pause { quanta: 0 });
         assert_eq!(send(&mut switch, NOW), Some((7, true)), "{discipline:?}");
     }
 }
