@@ -507,3 +507,61 @@ fn a_software_switch_hands_over_no_more_than_it_has_credits_for() {
         assert_eq!(run(&mut switch), [2, 3], "{class_count} classes");
     }
 }
+
+/// The packets of five pairs of queues, seen from every side; in a software switch also when they have left
+/// their FIFOs for rings and NICs.
+#[test]
+fn what_waits_is_the_same_from_all_sides() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        let packets = [(0, 3, 1, 0), (0, 3, 2, 0), (1, 3, 3, 1), (0, 2, 4, 0), (2, 3, 5, 0)];
+        for (ingress, egress, packet, class) in packets {
+            arrive_in(&mut switch, ingress, egress, packet, Class(class));
+        }
+        let mut seen = Vec::new();
+        switch.for_each_waiting(|from, to, packet| {
+            assert_eq!(from.class, to.class);
+            seen.push((from.port.0, to.port.0, *packet, from.class.0));
+        });
+        seen.sort_by_key(|(_, _, packet, _)| *packet);
+        assert_eq!(seen, packets, "{discipline:?}");
+        for (egress, class, expected) in
+            [(3, 0, vec![1, 2, 5]), (3, 1, vec![3]), (2, 0, vec![4]), (2, 1, vec![])]
+        {
+            let mut seen = Vec::new();
+            switch.for_each_waiting_for(PortId(egress), Class(class), |packet| seen.push(*packet));
+            seen.sort_unstable();
+            assert_eq!(seen, expected, "{discipline:?}");
+        }
+        let in_queues = |switch: &Switch<u32>| {
+            let queues = [(3, 0), (3, 1), (2, 0), (2, 1)];
+            queues.map(|(port, class)| switch.queued_in(PortId(port), Class(class)).get() / 1_000)
+        };
+        assert_eq!(in_queues(&switch), [3, 1, 1, 0], "{discipline:?}");
+        assert_eq!(switch.queued(PortId(3)), Bytes::kb(4), "{discipline:?}");
+        assert_eq!(switch.stopped(PortId(3)), 0);
+        for class in [0, 1] {
+            let control = Control { class: Class(class), signal: Signal::Pause { quanta: 60_000 } };
+            switch.handle_signal(NOW, PortId(3), control);
+            switch.handle_signal(NOW, PortId(2), control);
+        }
+        assert_eq!([3, 2, 1].map(|port| switch.stopped(PortId(port))), [0b11, 0b01, 0]);
+        // The ring is still empty, so the smallest frame is asked about.
+        let head = if discipline == Discipline::Software { Bytes::new(64) } else { Bytes::kb(1) };
+        assert_eq!(switch.blocked(NOW, PortId(3), Class(1)), Some(head));
+        assert_eq!(switch.blocked(NOW, PortId(2), Class(1)), None, "nothing waits there");
+        assert_eq!(switch.blocked(NOW, PortId(1), Class(0)), None);
+        if discipline == Discipline::Software {
+            // Rings take what there is, and stopped NICs nothing.
+            let mut sent = Vec::new();
+            while switch.poll_timeout(PortId(0)) < Time::ZERO + Span::ms(1) {
+                let due = switch.poll_timeout(PortId(0));
+                switch.handle_timeout(due, PortId(0));
+                serve(&mut switch, &mut sent);
+            }
+            assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::ZERO);
+            assert_eq!(in_queues(&switch), [3, 1, 1, 0]);
+            assert_eq!((switch.queued(PortId(3)), switch.inside()), (Bytes::kb(4), Bytes::kb(5)));
+        }
+    }
+}
