@@ -124,9 +124,10 @@ fn check_end(world: &World, end: &End, place: &str) {
     let found = Detector::new(world).look(world.now, world);
     let members = found.map(|deadlock| deadlock.members).unwrap_or_default();
     // A packet behind a stuck head may wait for a queue that is not stopped.
-    let is_accounted = match discipline.blocks_heads() {
-        true => left.is_empty() == members.is_empty(),
-        false => left == members,
+    let is_accounted = if discipline.blocks_heads() {
+        left.is_empty() == members.is_empty()
+    } else {
+        left == members
     };
     assert!(is_accounted, "{place}: {left:?} have packets left, {members:?} are stuck");
 }

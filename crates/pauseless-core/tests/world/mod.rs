@@ -298,10 +298,8 @@ impl World {
         // Most packets go round in one direction, so that there are cycles.
         let direction = PortId((random.below(4) == 0) as u16);
         let hops = (0..2 + random.below(4)).map(|_| {
-            let direction = match self.wanders && random.below(2) == 0 {
-                true => PortId(random.below(2) as u16),
-                false => direction,
-            };
+            let turns = self.wanders && random.below(2) == 0;
+            let direction = if turns { PortId(random.below(2) as u16) } else { direction };
             if self.changes_class && random.below(2) == 0 {
                 leaving = Class(random.below(CLASSES as u64) as u8);
             }
