@@ -87,6 +87,7 @@ fn check_graph(case: &Case, oracle: &Oracle) -> Graph {
     assert_eq!(graph.dependency_count(), oracle.edges.len());
     let plain = oracle::buffers(&network, 1).len();
     let class_count = graph.buffer_count().checked_div(plain).unwrap_or(1);
+    assert!(class_count > 0 && graph.buffer_count() == plain * class_count);
     for buffer in oracle::buffers(&network, class_count as u8) {
         let next = graph.waits_for(&case.topology, buffer);
         assert_eq!(BTreeSet::from_iter(next), oracle.successors(buffer));
