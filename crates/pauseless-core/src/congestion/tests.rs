@@ -128,6 +128,9 @@ fn every_scheme_has_the_parts_it_needs() {
         assert_eq!(reaction.poll_timeout(), Time::MAX);
         reaction.handle_timeout(Time::ZERO);
         let mut notification = control.notification_point();
+        // Whoever acknowledges packets needs no other word of the target.
+        let is_silent = matches!(notification, AnyNotificationPoint::None);
+        assert!(is_silent || needs.ack_every == 0, "{name}");
         assert_eq!(notification.poll_timeout(), Time::MAX);
         assert_eq!(notification.handle_timeout(Time::ZERO), None);
         let mut congestion = control.congestion_point(line, 1);

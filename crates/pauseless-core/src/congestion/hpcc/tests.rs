@@ -185,3 +185,11 @@ fn hops_without_news_keep_their_rates() {
     near(point.references[0].rate / 1e9, 95.05);
     near(point.references[1].rate / 1e9, 100.0);
 }
+
+#[test]
+fn a_given_round_trip_goes_before_that_of_the_flow() {
+    let given = config();
+    assert_eq!(given.for_round_trip(Span::us(99)).base_rtt, Span::us(10));
+    let open = Config { base_rtt: Span::ZERO, ..given };
+    assert_eq!(open.for_round_trip(Span::us(99)).base_rtt, Span::us(99));
+}
