@@ -385,3 +385,17 @@ fn alphas_say_what_they_are() {
     // 100 / (8 + 2 * 3) times 3, rounded down.
     assert_eq!(alpha(3, 8).fixed_point(b(100), 2), b(21));
 }
+
+/// Paused exactly at its threshold, with an offset of nothing: as long as nothing leaves nobody looks, so it
+/// stays paused, and the detector must know. When a byte leaves, it goes on.
+#[test]
+fn who_is_paused_at_its_threshold_stays_so_until_something_leaves() {
+    let mut config = config(Threshold::Static(b(3_000)));
+    config.lanes[0].resume_offset = b(0);
+    let mut memory = Memory::new(&config);
+    assert!(fill(&mut memory, 0, 4), "3,000 beyond the reserve");
+    assert_eq!(memory.next_resumed(), None);
+    assert!(memory.keeps_paused(PortId(0), Class(0), b(0), |_, _| b(4_000)));
+    assert!(!memory.keeps_paused(PortId(0), Class(0), b(0), |_, _| b(3_999)));
+    assert_eq!(release(&mut memory, 0, 1), Some((PortId(0), Class(0))));
+}

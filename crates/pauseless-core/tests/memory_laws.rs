@@ -112,7 +112,7 @@ impl Model {
         self.headroom[lane] -= first;
         self.inside[lane] -= size - first;
         for lane in 0..LANES {
-            let offset = i128::from(self.config.lanes[lane].resume_offset.get());
+            let offset = i128::from(self.config.lanes[lane].resume_offset.get()).max(1);
             let is_low =
                 self.shared(lane) == 0 || self.shared(lane) + offset <= self.threshold(lane);
             if self.headroom[lane] == 0 && is_low {
