@@ -565,3 +565,70 @@ fn what_waits_is_the_same_from_all_sides() {
         }
     }
 }
+
+/// A ring of three is full and the core sleeps; it wakes when a packet of the ring is dropped. Only one port
+/// asks for the instant at which it looks.
+#[test]
+fn a_packet_that_is_dropped_makes_room_in_its_ring() {
+    let mut switch = switch(Discipline::Software);
+    pause(&mut switch, 3, 60_000);
+    for packet in 1..=4 {
+        arrive(&mut switch, 0, 3, packet);
+    }
+    let run = |switch: &mut Switch<u32>| {
+        assert!(switch.poll_timeout(PortId(0)) < Time::ZERO + Span::us(1));
+        assert!(switch.poll_timeout(PortId(1)) == Time::MAX);
+        let mut sent = Vec::new();
+        while switch.poll_timeout(PortId(0)) < Time::MAX {
+            switch.handle_timeout(switch.poll_timeout(PortId(0)), PortId(0));
+            serve(switch, &mut sent);
+        }
+        assert_eq!(sent, [0; 0]);
+        switch.port(PortId(0)).held(Class(0))
+    };
+    assert_eq!(run(&mut switch), Bytes::kb(1), "the fourth has no place");
+    let dropped = switch.drain(NOW, PortId(3), Class(0)).expect("the ring has a head");
+    assert_eq!((dropped.packet, dropped.ingress), (1, PortId(0)));
+    assert_eq!(run(&mut switch), Bytes::ZERO);
+    assert_eq!((switch.backlog(PortId(3), Class(0)), switch.inside()), (3, Bytes::kb(3)));
+}
+
+/// Ten blocks of credit, of which a first packet takes eight: a second one is known to lack credit as soon as
+/// it comes to the head, and a small one is not.
+#[test]
+fn a_packet_that_lacks_credit_is_known_on_arrival() {
+    let capacity = Bytes::new(10 * 64);
+    let counters = cbfc::Counters::Iba;
+    let control = FlowControl::Cbfc(cbfc::Config { capacity, period: Span::s(1), counters });
+    let lane = LaneConfig { phase: Span::s(1), ..LaneConfig::new(control, Bytes::kb(20)) };
+    let port = PortConfig { line: Rate::gbps(10), lanes: [lane; 2].into() };
+    for discipline in Discipline::COMMON {
+        let mut switch: Switch<u32> = Switch::new(&SwitchConfig {
+            changes_class: false,
+            memory: pauseless_core::memory::MemoryConfig::Private,
+            congestion: CongestionControl::None,
+            seed: 0,
+            discipline,
+            polling: Polling::default(),
+            scheduler: Scheduler::Strict,
+            ports: vec![port.clone(); 4],
+        });
+        let (egress, class) = (PortId(3), Class(1));
+        let arrive = |switch: &mut Switch<u32>, packet, size| {
+            let arrival = Arrival { packet, size: Bytes::new(size), class, egress, leaving: class };
+            switch.handle_arrival(NOW, PortId(0), arrival).expect("there is room");
+        };
+        arrive(&mut switch, 1, 512);
+        assert_eq!(switch.stopped(egress), 0);
+        assert_eq!(send_all(&mut switch, 3), [1]);
+        arrive(&mut switch, 2, 128);
+        assert_eq!(switch.stopped(egress), 0, "{discipline:?}: two blocks are enough");
+        assert_eq!(send_all(&mut switch, 3), [2]);
+        arrive(&mut switch, 3, 65);
+        assert_eq!(switch.stopped(egress), 0b10, "{discipline:?}: none is left");
+        assert_eq!(send_all(&mut switch, 3), [0; 0]);
+        let grant = Control { class, signal: Signal::Credit { fctbs: 0, fccl: 20 } };
+        switch.handle_signal(NOW, egress, grant);
+        assert_eq!((switch.stopped(egress), send_all(&mut switch, 3)), (0, vec![3]));
+    }
+}

@@ -95,6 +95,15 @@ fn packets_are_marked_by_the_queue_of_their_class() {
     }
 }
 
+/// Without congestion points nothing is counted.
+#[test]
+fn nothing_is_counted_without_congestion_control() {
+    let mut switch = switch(CongestionControl::None, pfc(), Discipline::OutputQueued);
+    arrive(&mut switch, 0, 1, Class(0));
+    assert_eq!(switch.counted(EGRESS), Bytes::ZERO);
+    assert_eq!(send(&mut switch, NOW), Some((1, false)));
+}
+
 /// PCN: a port that has waited for a PAUSE does not mark what stood in its queue then; before and
 /// afterwards whoever has somebody behind it is marked.
 #[test]
