@@ -543,6 +543,7 @@ fn what_waits_is_the_same_from_all_sides() {
         for class in [0, 1] {
             let control = Control { class: Class(class), signal: Signal::Pause { quanta: 60_000 } };
             switch.handle_signal(NOW, PortId(3), control);
+            assert_eq!(switch.stopped(PortId(3)), [0b01, 0b11][usize::from(class)]);
             switch.handle_signal(NOW, PortId(2), control);
         }
         assert_eq!([3, 2, 1].map(|port| switch.stopped(PortId(port))), [0b11, 0b01, 0]);
