@@ -633,3 +633,28 @@ fn a_packet_that_lacks_credit_is_known_on_arrival() {
         assert_eq!((switch.stopped(egress), send_all(&mut switch, 3)), (0, vec![3]));
     }
 }
+
+/// A NIC that has run empty takes the next packet while the last one is on the wire, so that a PAUSE that
+/// comes then is too late; if its egress is paced it takes single packets, and the PAUSE is in time.
+#[test]
+fn an_empty_nic_takes_a_packet_while_its_wire_is_busy() {
+    for (is_paced, expected) in [(false, vec![1, 2]), (true, vec![1])] {
+        let mut switch = switch(Discipline::Software);
+        if is_paced {
+            switch.limit(PortId(3), Class(0), Rate::gbps(9));
+        }
+        let mut sent = Vec::new();
+        for packet in [1, 2] {
+            arrive(&mut switch, 0, 3, packet);
+            while switch.poll_timeout(PortId(0)) < Time::MAX {
+                switch.handle_timeout(switch.poll_timeout(PortId(0)), PortId(0));
+                serve(&mut switch, &mut sent);
+            }
+        }
+        assert_eq!(sent, [1]);
+        pause(&mut switch, 3, 60_000);
+        switch.handle_transmitted(NOW, PortId(3));
+        serve(&mut switch, &mut sent);
+        assert_eq!(sent, expected);
+    }
+}
