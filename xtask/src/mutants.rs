@@ -16,7 +16,14 @@ pub fn run(part: &str) -> io::Result<Outcome> {
     let out = target_dir().join("mutants");
     fs::create_dir_all(&out)?;
     let mut mutants = Command::new("cargo");
-    mutants.current_dir(root()).args(["mutants", "--shard", part, "--sharding", "round-robin"]);
+    mutants.current_dir(root()).args([
+        "mutants",
+        "--workspace",
+        "--shard",
+        part,
+        "--sharding",
+        "round-robin",
+    ]);
     // The unchanged tree is what CI tests; no test of these crates takes a minute.
     mutants.args(["--baseline", "skip", "--timeout", "60", "--output"]).arg(&out);
     // What a law finds with one mutant says nothing about the next.

@@ -342,3 +342,17 @@ fn both_halves_count_the_same_resumes() {
         assert!(!down.is_resume_on_its_way(&up, last + Span::ms(9) + Span::ps(1)));
     }
 }
+
+/// A pause that only a RESUME ends does not run out, and is said once.
+#[test]
+fn a_pause_until_resumed_does_not_expire() {
+    let config = pfc::Config { xoff: b(4_000), xon: b(2_000), quanta: pfc::UNTIL_RESUMED };
+    let control = FlowControl::Pfc(config);
+    let (mut up, mut down) = (control.upstream(LINE), told(control, 5_000));
+    up.on_signal(Time::ZERO, Signal::Pause { quanta: pfc::QUANTA_MAX });
+    let later = Time::ZERO + Span::s(1_000);
+    assert_eq!((up.gate(later, b(64)), up.rate(later)), (Gate::Closed, None));
+    assert_eq!((down.poll_timeout(), down.poll_signal(later)), (None, None));
+    up.on_signal(later, Signal::Pause { quanta: 0 });
+    assert_eq!((up.gate(later, b(64)), up.rate(later)), (Gate::Open, Some(LINE)));
+}

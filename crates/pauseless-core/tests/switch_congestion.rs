@@ -162,14 +162,14 @@ fn pcn_knows_what_credits_and_gfc_have_held() {
         let congestion = CongestionControl::Pcn(pcn::Config::default());
         let mut switch = switch(congestion, control, Discipline::OutputQueued);
         for packet in 0..3 {
-            arrive(&mut switch, 0, packet, Class(0));
+            arrive(&mut switch, 0, packet, Class(1));
         }
         assert_eq!(send(&mut switch, NOW), Some((0, true)));
         if let Some(slowing) = slowing {
-            signal(&mut switch, Class(0), slowing);
+            signal(&mut switch, Class(1), slowing);
         }
         let later = Time::ZERO + Span::us(100);
-        switch.handle_signal(later, EGRESS, Control { class: Class(0), signal: release });
+        switch.handle_signal(later, EGRESS, Control { class: Class(1), signal: release });
         assert_eq!(send(&mut switch, later), Some((1, false)), "{control:?}");
     }
 }
