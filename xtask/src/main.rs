@@ -5,12 +5,13 @@
 //! program's pages in a browser, `examples` runs those of the library and `api` compares its interface
 //! with the stored one, and `sweep` reads the results of campaigns with other programs and
 //! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark. `same` compares two builds
-//! of the program; it is no part of `ci`, which has no old build.
+//! of the program; it is no part of `ci`, which has no old build. Nor is `mutants`, which takes hours.
 
 mod api;
 mod ci;
 mod cites;
 mod examples;
+mod mutants;
 mod page;
 mod papers;
 mod repo;
@@ -38,6 +39,8 @@ fn main() -> ExitCode {
         ["page"] => built(page::run),
         ["sweep"] => built(sweep::run),
         ["wire"] => built(wire::run),
+        ["mutants"] => mutants::run("0/60"),
+        ["mutants", part] => mutants::run(part),
         ["same", options @ ..] => same::run(options),
         ["tidy"] => Repo::open().and_then(|repo| tidy::run(&repo)),
         ["cites"] => Repo::open().and_then(|repo| cites::run(&repo)),
@@ -99,6 +102,9 @@ Commands:
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark
   tidy   check the rules of this repository that rustfmt and clippy do not know
+  mutants  change the code that decides verdicts in one place at a time, and see whether a test notices:
+           cargo xtask mutants [K/N]
+         every Nth change beginning with number K, 0/60 unless given; needs cargo-mutants and nextest
   cites  list the cited clauses of papers and standards that no test cites, and the citations
          that docs/protocols.md cannot resolve
   same   run every example, scenario and quick reproduction with two builds of the program, and

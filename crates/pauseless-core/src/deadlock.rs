@@ -159,19 +159,14 @@ impl Detector {
     ) -> Option<Deadlock> {
         let heads = queues.clone().map(|queue| (queue, blocked(now, network, queue)));
         let (start, head) = heads.filter_map(|(queue, head)| Some((queue, head?))).next()?;
-        let is_on_cycle = self.explore(now, network, Vertex { queue: start, head, alive: true });
-        let is_candidate = |detector: &Detector, queue: EgressQueue| {
-            if queue == start {
-                is_on_cycle
-            } else {
-                detector.number[queue_index(network, queue)] > 0
-            }
-        };
+        let is_start_on_cycle =
+            self.explore(now, network, Vertex { queue: start, head, alive: true });
+        let is_found = |queue| queue != start && self.number[queue_index(network, queue)] > 0;
         let mut deadlock = None;
-        if queues.clone().any(|queue| is_candidate(self, queue)) {
+        if is_start_on_cycle || queues.clone().any(is_found) {
             self.shrink(network);
             let cycle = queues
-                .filter(|queue| is_candidate(self, *queue) && self.is_alive(network, *queue))
+                .filter(|queue| self.is_alive(network, *queue))
                 .find_map(|queue| self.shortest_cycle(network, queue));
             deadlock = cycle.map(|cycle| self.conclude(now, network, cycle));
         }

@@ -80,7 +80,7 @@ pub struct LaneMemory {
     pub headroom: Bytes,
     /// The most that it may use of the shared pool.
     pub threshold: Threshold,
-    /// It resumes when it has fallen this far below the threshold.
+    /// It resumes when it has fallen this far below the threshold, and by a byte in any case.
     pub resume_offset: Bytes,
 }
 
@@ -447,9 +447,12 @@ impl Memory {
             && self.is_low(at, self.shared(at), self.usage.threshold(&self.config, at))
     }
 
-    /// Whether an (ingress, class) without headroom is low enough to resume.
+    /// Whether an (ingress, class) without headroom is low enough to resume. It is paused at the threshold,
+    /// so it has to be below that, by a byte at least: otherwise a pause that nothing follows would be one
+    /// that could end, and the deadlock that it belongs to would not be seen.
     fn is_low(&self, at: usize, shared: Bytes, threshold: Bytes) -> bool {
-        shared == Bytes::ZERO || shared + self.config.lanes[at].resume_offset <= threshold
+        let offset = self.config.lanes[at].resume_offset.max(Bytes::new(1));
+        shared == Bytes::ZERO || shared + offset <= threshold
     }
 
     fn shared(&self, at: usize) -> Bytes {

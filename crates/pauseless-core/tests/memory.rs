@@ -331,3 +331,71 @@ fn the_fixed_point_of_choudhury_and_hahne() {
     }
     assert_eq!(alpha(1, 1).fixed_point(b(80_000), 3), b(20_000));
 }
+
+/// Seventy ports with two classes have more pauses than a machine word has bits: all of them are listed in
+/// order, and each ends by itself.
+#[test]
+fn a_large_switch_keeps_all_its_pauses_apart() {
+    let lane = LaneMemory {
+        reserve: b(0),
+        headroom: b(3_000),
+        threshold: Threshold::Static(b(1_000)),
+        resume_offset: b(0),
+    };
+    let config = SharedConfig {
+        pool: Bytes::mb(1),
+        partitions: [].into(),
+        headroom: HeadroomPool::Port(b(4_000)),
+        class_count: 2,
+        lanes: [lane; 140].into(),
+    };
+    assert_eq!(config.headroom(), b(70 * 4_000));
+    assert_eq!(config.total(), Bytes::mb(1) + b(70 * 4_000));
+    let sizes = MemoryUse { pool: Bytes::mb(1), headroom: b(280_000), total: b(1_280_000) };
+    assert_eq!(config.sizes(), sizes);
+    let mut memory = Memory::new(&config);
+    let lanes = [(0, 0), (0, 1), (31, 1), (32, 0), (63, 1), (64, 0), (69, 1)];
+    let lanes = lanes.map(|(port, class)| (PortId(port), Class(class)));
+    for (port, class) in lanes.into_iter().rev() {
+        assert_eq!(memory.charge(port, class, b(999)), Ok(false));
+        // The headroom of a port is for both of its classes.
+        assert_eq!(memory.charge(port, class, b(1_500)), Ok(true));
+        assert_eq!(memory.charge(port, class, b(1)), Ok(true), "said again");
+        assert_eq!(memory.headroom_of(port, class), b(1_500));
+    }
+    assert_eq!(memory.in_use().headroom, b(7 * 1_500));
+    let full = memory.charge(PortId(0), Class(0), b(1_200)).expect_err("3,000 and 1,200 of 4,000");
+    assert_eq!((full.held, full.buffer, full.pool), (b(3_000), b(4_000), FullPool::PortHeadroom));
+    assert_eq!(Vec::from_iter(memory.paused()), lanes);
+    assert!(memory.is_pausing());
+    for (at, (port, class)) in lanes.into_iter().enumerate() {
+        assert_eq!(memory.next_resumed(), None);
+        memory.release(port, class, b(2_500));
+        assert_eq!(memory.next_resumed(), Some((port, class)));
+        assert_eq!(Vec::from_iter(memory.paused()), lanes[at + 1..]);
+    }
+    assert!(!memory.is_pausing());
+    assert_eq!(memory.in_use(), MemoryUse::default());
+}
+
+#[test]
+fn alphas_say_what_they_are() {
+    assert_eq!((alpha(3, 8).numerator(), alpha(3, 8).denominator()), (3, 8));
+    assert_eq!(Alpha::new(0, 1).or(Alpha::new(1, 0)), None);
+    // 100 / (8 + 2 * 3) times 3, rounded down.
+    assert_eq!(alpha(3, 8).fixed_point(b(100), 2), b(21));
+}
+
+/// Paused exactly at its threshold, with an offset of nothing: as long as nothing leaves nobody looks, so it
+/// stays paused, and the detector must know. When a byte leaves, it goes on.
+#[test]
+fn who_is_paused_at_its_threshold_stays_so_until_something_leaves() {
+    let mut config = config(Threshold::Static(b(3_000)));
+    config.lanes[0].resume_offset = b(0);
+    let mut memory = Memory::new(&config);
+    assert!(fill(&mut memory, 0, 4), "3,000 beyond the reserve");
+    assert_eq!(memory.next_resumed(), None);
+    assert!(memory.keeps_paused(PortId(0), Class(0), b(0), |_, _| b(4_000)));
+    assert!(!memory.keeps_paused(PortId(0), Class(0), b(0), |_, _| b(3_999)));
+    assert_eq!(release(&mut memory, 0, 1), Some((PortId(0), Class(0))));
+}

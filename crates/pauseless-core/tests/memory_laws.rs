@@ -112,7 +112,7 @@ impl Model {
         self.headroom[lane] -= first;
         self.inside[lane] -= size - first;
         for lane in 0..LANES {
-            let offset = i128::from(self.config.lanes[lane].resume_offset.get());
+            let offset = i128::from(self.config.lanes[lane].resume_offset.get()).max(1);
             let is_low =
                 self.shared(lane) == 0 || self.shared(lane) + offset <= self.threshold(lane);
             if self.headroom[lane] == 0 && is_low {
@@ -245,6 +245,82 @@ proptest! {
         prop_assert_eq!(memory.in_use().total, Bytes::ZERO);
         prop_assert_eq!(memory.in_use().pool, Bytes::ZERO);
         prop_assert!(!memory.is_pausing());
+    }
+}
+
+/// A division in whole units of 500 bytes, so that sums often meet a threshold exactly.
+fn coarse_division() -> impl Strategy<Value = SharedConfig> {
+    let coarse = |bytes: Bytes| Bytes::new(bytes.get() / 500 * 500);
+    division().prop_map(move |mut config| {
+        config.pool = coarse(config.pool);
+        config.headroom = HeadroomPool::Class;
+        for size in &mut config.partitions {
+            *size = coarse(*size) + Bytes::new(500);
+        }
+        for lane in &mut config.lanes {
+            lane.reserve = coarse(lane.reserve);
+            lane.resume_offset = coarse(lane.resume_offset);
+            lane.headroom = Bytes::kb(100);
+            if let Threshold::Static(bytes) = &mut lane.threshold {
+                *bytes = coarse(Bytes::new(bytes.get() / 4));
+            }
+        }
+        config
+    })
+}
+
+proptest! {
+    /// What the deadlock detector asks of a memory is what happens: when all packets but those that are kept
+    /// have left, in any order, exactly those are paused of which it was said. While packets are still on
+    /// their way to one of them and pass, whoever was said to stay paused does.
+    #[test]
+    fn whoever_stays_paused_was_known_beforehand(
+        config in coarse_division(),
+        arrivals in proptest::collection::vec((0..LANES, 1u64..4), 1..60),
+        keeps in proptest::collection::vec(any::<bool>(), 60),
+        passing in proptest::collection::vec(1u64..4, 0..6),
+        order in any::<u64>(),
+    ) {
+        let mut memory = Memory::new(&config);
+        let (mut kept, mut leaving) = ([Bytes::ZERO; LANES], Vec::new());
+        for ((lane, size), keeps) in arrivals.into_iter().zip(keeps) {
+            let (port, class) = name(lane);
+            let size = Bytes::new(size * 500);
+            memory.charge(port, class, size).expect("headroom is ample");
+            if keeps {
+                kept[lane] += size;
+            } else {
+                leaving.push((lane, size));
+            }
+        }
+        let kept_of = |port: PortId, class: Class| kept[port.index() * CLASSES + class.index()];
+        let paused = Vec::from_iter(memory.paused());
+        let passing = Vec::from_iter(passing.into_iter().map(|size| Bytes::new(size * 500)));
+        let coming: Bytes = passing.iter().copied().sum();
+        let stay = |coming: Bytes| {
+            let stays = |&&(port, class): &&_| memory.keeps_paused(port, class, coming, kept_of);
+            Vec::from_iter(paused.iter().filter(stays).copied())
+        };
+        let (stay_alone, stay_despite) = (stay(Bytes::ZERO), stay(coming));
+        prop_assert!(stay_despite.iter().all(|lane| stay_alone.contains(lane)));
+        let number = |at: usize| (order >> (at % 60)) as usize;
+        for at in 0..leaving.len() {
+            let (lane, size) = leaving.swap_remove(number(at) % leaving.len());
+            let (port, class) = name(lane);
+            memory.release(port, class, size);
+            while memory.next_resumed().is_some() {}
+        }
+        prop_assert_eq!(Vec::from_iter(memory.paused()), stay_alone);
+        for &(port, class) in &stay_despite {
+            for size in &passing {
+                memory.charge(port, class, *size).expect("headroom is ample");
+            }
+            for size in &passing {
+                memory.release(port, class, *size);
+                while memory.next_resumed().is_some() {}
+            }
+            prop_assert!(memory.paused().any(|lane| lane == (port, class)));
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The switch by itself: order of service, accounting, control frames, in the three disciplines.
 
 use pauseless_core::congestion::CongestionControl;
-use pauseless_core::flow_control::{Control, FlowControl, Signal, pfc};
+use pauseless_core::flow_control::{Control, FlowControl, Signal, cbfc, pfc};
 use pauseless_core::id::{Class, PortId, QueueId};
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Arbiter, Arrival, Discipline, Switch, SwitchConfig, Transmit};
-use pauseless_core::unit::{Bytes, Rate, Time};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 const NOW: Time = Time::ZERO;
 
@@ -252,8 +252,6 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
     }
 }
 
-/// Packets of both classes of one ingress may want one queue, which an input-queued switch serves
-/// in turn.
 /// Whoever asks what fills an ingress is told the class that it leaves in, on the wire as well.
 #[test]
 fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in() {
@@ -275,6 +273,8 @@ fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in()
     }
 }
 
+/// Packets of both classes of one ingress may want one queue, which an input-queued switch serves
+/// in turn.
 #[test]
 fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
     for discipline in Discipline::COMMON {
@@ -456,4 +456,205 @@ fn a_software_switch_forgets_no_packet() {
         }
     }
     assert_eq!(sent, [1, 2]);
+}
+
+/// What the NIC has been given and not yet sent has taken its credits: of packets of 8 blocks, 20 blocks are
+/// enough for two, and for another two when they are granted again.
+#[test]
+fn a_software_switch_hands_over_no_more_than_it_has_credits_for() {
+    for class_count in [1, 2] {
+        let control = FlowControl::Cbfc(cbfc::Config {
+            capacity: Bytes::new(20 * 64),
+            period: Span::s(1),
+            counters: cbfc::Counters::Iba,
+        });
+        let lane = LaneConfig { phase: Span::s(1), ..LaneConfig::new(control, Bytes::kb(20)) };
+        let port = PortConfig { line: Rate::gbps(10), lanes: vec![lane; class_count].into() };
+        let mut switch: Switch<u32> = Switch::new(&SwitchConfig {
+            changes_class: false,
+            memory: pauseless_core::memory::MemoryConfig::Private,
+            congestion: CongestionControl::None,
+            seed: 0,
+            discipline: Discipline::Software,
+            polling: Polling { burst: 4, ring: 4, ..Polling::default() },
+            scheduler: Scheduler::Strict,
+            ports: vec![port; 4],
+        });
+        let (egress, class, size) = (PortId(3), Class(0), Bytes::new(512));
+        for packet in 0..8 {
+            let arrival = Arrival { packet, size, class, egress, leaving: class };
+            switch.handle_arrival(NOW, PortId(0), arrival).expect("there is room");
+        }
+        let mut now = NOW;
+        let mut run = |switch: &mut Switch<u32>| {
+            let mut sent = Vec::new();
+            for _ in 0..200 {
+                now = now + Span::us(1);
+                switch.handle_timeout(now, PortId(0));
+                while let Some(port) = switch.poll_ready() {
+                    if let Some(Transmit::Data { packet, .. }) = switch.poll_transmit(now, port) {
+                        sent.push(packet);
+                        switch.handle_transmitted(now, port);
+                    }
+                }
+            }
+            sent
+        };
+        assert_eq!(run(&mut switch), [0, 1], "{class_count} classes");
+        assert_eq!(switch.stopped(egress), 1);
+        let grant = Signal::Credit { fctbs: 0, fccl: 16 + 20 };
+        switch.handle_signal(NOW, egress, Control { class, signal: grant });
+        assert_eq!(run(&mut switch), [2, 3], "{class_count} classes");
+    }
+}
+
+/// The packets of five pairs of queues, seen from every side; in a software switch also when they have left
+/// their FIFOs for rings and NICs.
+#[test]
+fn what_waits_is_the_same_from_all_sides() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        let packets = [(0, 3, 1, 0), (0, 3, 2, 0), (1, 3, 3, 1), (0, 2, 4, 0), (2, 3, 5, 0)];
+        for (ingress, egress, packet, class) in packets {
+            arrive_in(&mut switch, ingress, egress, packet, Class(class));
+        }
+        let mut seen = Vec::new();
+        switch.for_each_waiting(|from, to, packet| {
+            assert_eq!(from.class, to.class);
+            seen.push((from.port.0, to.port.0, *packet, from.class.0));
+        });
+        seen.sort_by_key(|(_, _, packet, _)| *packet);
+        assert_eq!(seen, packets, "{discipline:?}");
+        for (egress, class, expected) in
+            [(3, 0, vec![1, 2, 5]), (3, 1, vec![3]), (2, 0, vec![4]), (2, 1, vec![])]
+        {
+            let mut seen = Vec::new();
+            switch.for_each_waiting_for(PortId(egress), Class(class), |packet| seen.push(*packet));
+            seen.sort_unstable();
+            assert_eq!(seen, expected, "{discipline:?}");
+        }
+        let in_queues = |switch: &Switch<u32>| {
+            let queues = [(3, 0), (3, 1), (2, 0), (2, 1)];
+            queues.map(|(port, class)| switch.queued_in(PortId(port), Class(class)).get() / 1_000)
+        };
+        assert_eq!(in_queues(&switch), [3, 1, 1, 0], "{discipline:?}");
+        assert_eq!(switch.queued(PortId(3)), Bytes::kb(4), "{discipline:?}");
+        assert_eq!(switch.stopped(PortId(3)), 0);
+        for class in [0, 1] {
+            let control = Control { class: Class(class), signal: Signal::Pause { quanta: 60_000 } };
+            switch.handle_signal(NOW, PortId(3), control);
+            assert_eq!(switch.stopped(PortId(3)), [0b01, 0b11][usize::from(class)]);
+            switch.handle_signal(NOW, PortId(2), control);
+        }
+        assert_eq!([3, 2, 1].map(|port| switch.stopped(PortId(port))), [0b11, 0b01, 0]);
+        // The ring is still empty, so the smallest frame is asked about.
+        let head = if discipline == Discipline::Software { Bytes::new(64) } else { Bytes::kb(1) };
+        assert_eq!(switch.blocked(NOW, PortId(3), Class(1)), Some(head));
+        assert_eq!(switch.blocked(NOW, PortId(2), Class(1)), None, "nothing waits there");
+        assert_eq!(switch.blocked(NOW, PortId(1), Class(0)), None);
+        if discipline == Discipline::Software {
+            // Rings take what there is, and stopped NICs nothing.
+            let mut sent = Vec::new();
+            while switch.poll_timeout(PortId(0)) < Time::ZERO + Span::ms(1) {
+                let due = switch.poll_timeout(PortId(0));
+                switch.handle_timeout(due, PortId(0));
+                serve(&mut switch, &mut sent);
+            }
+            assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::ZERO);
+            assert_eq!(in_queues(&switch), [3, 1, 1, 0]);
+            assert_eq!((switch.queued(PortId(3)), switch.inside()), (Bytes::kb(4), Bytes::kb(5)));
+        }
+    }
+}
+
+/// A ring of three is full and the core sleeps; it wakes when a packet of the ring is dropped. Only one port
+/// asks for the instant at which it looks.
+#[test]
+fn a_packet_that_is_dropped_makes_room_in_its_ring() {
+    let mut switch = switch(Discipline::Software);
+    pause(&mut switch, 3, 60_000);
+    for packet in 1..=4 {
+        arrive(&mut switch, 0, 3, packet);
+    }
+    let run = |switch: &mut Switch<u32>| {
+        assert!(switch.poll_timeout(PortId(0)) < Time::ZERO + Span::us(1));
+        assert!(switch.poll_timeout(PortId(1)) == Time::MAX);
+        let mut sent = Vec::new();
+        while switch.poll_timeout(PortId(0)) < Time::MAX {
+            switch.handle_timeout(switch.poll_timeout(PortId(0)), PortId(0));
+            serve(switch, &mut sent);
+        }
+        assert_eq!(sent, [0; 0]);
+        switch.port(PortId(0)).held(Class(0))
+    };
+    assert_eq!(run(&mut switch), Bytes::kb(1), "the fourth has no place");
+    let dropped = switch.drain(NOW, PortId(3), Class(0)).expect("the ring has a head");
+    assert_eq!((dropped.packet, dropped.ingress), (1, PortId(0)));
+    assert_eq!(run(&mut switch), Bytes::ZERO);
+    assert_eq!((switch.backlog(PortId(3), Class(0)), switch.inside()), (3, Bytes::kb(3)));
+}
+
+/// Ten blocks of credit, of which a first packet takes eight: a second one is known to lack credit as soon as
+/// it comes to the head, and a small one is not.
+#[test]
+fn a_packet_that_lacks_credit_is_known_on_arrival() {
+    let capacity = Bytes::new(10 * 64);
+    let counters = cbfc::Counters::Iba;
+    let control = FlowControl::Cbfc(cbfc::Config { capacity, period: Span::s(1), counters });
+    let lane = LaneConfig { phase: Span::s(1), ..LaneConfig::new(control, Bytes::kb(20)) };
+    let port = PortConfig { line: Rate::gbps(10), lanes: [lane; 2].into() };
+    for discipline in Discipline::COMMON {
+        let mut switch: Switch<u32> = Switch::new(&SwitchConfig {
+            changes_class: false,
+            memory: pauseless_core::memory::MemoryConfig::Private,
+            congestion: CongestionControl::None,
+            seed: 0,
+            discipline,
+            polling: Polling::default(),
+            scheduler: Scheduler::Strict,
+            ports: vec![port.clone(); 4],
+        });
+        let (egress, class) = (PortId(3), Class(1));
+        let arrive = |switch: &mut Switch<u32>, packet, size| {
+            let arrival = Arrival { packet, size: Bytes::new(size), class, egress, leaving: class };
+            switch.handle_arrival(NOW, PortId(0), arrival).expect("there is room");
+        };
+        arrive(&mut switch, 1, 512);
+        assert_eq!(switch.stopped(egress), 0);
+        assert_eq!(send_all(&mut switch, 3), [1]);
+        arrive(&mut switch, 2, 64);
+        assert_eq!(switch.stopped(egress), 0, "{discipline:?}: one of two blocks");
+        assert_eq!(send_all(&mut switch, 3), [2]);
+        arrive(&mut switch, 3, 65);
+        assert_eq!(switch.stopped(egress), 0b10, "{discipline:?}: one is not enough");
+        assert_eq!(send_all(&mut switch, 3), [0; 0]);
+        let grant = Control { class, signal: Signal::Credit { fctbs: 0, fccl: 20 } };
+        switch.handle_signal(NOW, egress, grant);
+        assert_eq!((switch.stopped(egress), send_all(&mut switch, 3)), (0, vec![3]));
+    }
+}
+
+/// A NIC that has run empty takes the next packet while the last one is on the wire, so that a PAUSE that
+/// comes then is too late; if its egress is paced it takes single packets, and the PAUSE is in time.
+#[test]
+fn an_empty_nic_takes_a_packet_while_its_wire_is_busy() {
+    for (is_paced, expected) in [(false, vec![1, 2]), (true, vec![1])] {
+        let mut switch = switch(Discipline::Software);
+        if is_paced {
+            switch.limit(PortId(3), Class(0), Rate::gbps(9));
+        }
+        let mut sent = Vec::new();
+        for packet in [1, 2] {
+            arrive(&mut switch, 0, 3, packet);
+            while switch.poll_timeout(PortId(0)) < Time::MAX {
+                switch.handle_timeout(switch.poll_timeout(PortId(0)), PortId(0));
+                serve(&mut switch, &mut sent);
+            }
+        }
+        assert_eq!(sent, [1]);
+        pause(&mut switch, 3, 60_000);
+        switch.handle_transmitted(NOW, PortId(3));
+        serve(&mut switch, &mut sent);
+        assert_eq!(sent, expected);
+    }
 }

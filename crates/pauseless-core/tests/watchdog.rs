@@ -10,14 +10,14 @@ use pauseless_core::switch::watchdog::{Action, Config, Notice};
 use pauseless_core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
-const CLASS: Class = Class(0);
+const CLASS: Class = Class(1);
 const EGRESS: PortId = PortId(3);
 
 fn us(us: u64) -> Time {
     Time::ZERO + Span::us(us)
 }
 
-/// Four ports at 10 Gb/s, PFC at 10 KB of 20 KB.
+/// Four ports at 10 Gb/s with two classes, PFC at 10 KB of 20 KB.
 fn switch(discipline: Discipline) -> Switch<u32> {
     let control = FlowControl::Pfc(pfc::Config {
         xoff: Bytes::kb(10),
@@ -25,7 +25,7 @@ fn switch(discipline: Discipline) -> Switch<u32> {
         quanta: pfc::QUANTA_MAX,
     });
     let lane = LaneConfig::new(control, Bytes::kb(20));
-    let port = PortConfig { line: Rate::gbps(10), lanes: [lane].into() };
+    let port = PortConfig { line: Rate::gbps(10), lanes: [lane; 2].into() };
     Switch::new(&SwitchConfig {
         changes_class: false,
         memory: pauseless_core::memory::MemoryConfig::Private,
@@ -221,4 +221,27 @@ fn polled_storms_begin_and_end_at_multiples_of_the_interval() {
     switch.handle_timeout(us(120), EGRESS);
     assert_eq!(dropped(&mut switch, us(120)), [1]);
     assert_eq!(switch.poll_timeout(EGRESS), us(200), "170 us, rounded up");
+}
+
+/// A packet that somebody else drops, as the recovery from a deadlock does, is a movement as well: the queue
+/// is in no storm until it has stood still for the whole detection time again.
+#[test]
+fn a_drop_by_others_is_a_movement() {
+    let mut switch = watched(Discipline::OutputQueued, Action::Drop);
+    arrive(&mut switch, us(0), 0, EGRESS, 1);
+    arrive(&mut switch, us(0), 0, EGRESS, 2);
+    pause(&mut switch, us(0), pfc::QUANTA_MAX);
+    assert_eq!(switch.poll_timeout(EGRESS), us(100));
+    assert_eq!(switch.poll_timeout(PortId(2)), Time::MAX, "another port has no reason to look");
+    assert_eq!(switch.drain(us(60), EGRESS, CLASS).map(|dropped| dropped.packet), Some(1));
+    assert_eq!(send(&mut switch, us(60), EGRESS), None);
+    assert!(switch.poll_timeout(EGRESS) > us(100));
+    // The next packet finds the queue stopped.
+    arrive(&mut switch, us(70), 0, EGRESS, 3);
+    assert_eq!(switch.poll_timeout(EGRESS), us(170));
+    switch.handle_timeout(us(100), EGRESS);
+    assert_eq!(switch.poll_watchdog(), None);
+    switch.handle_timeout(us(170), EGRESS);
+    assert_eq!(switch.poll_watchdog().map(|notice| notice.is_storm), Some(true));
+    assert_eq!(dropped(&mut switch, us(170)), [2, 3]);
 }

@@ -3,6 +3,7 @@
 use pauseless_core::class_map::{ClassMap, Hops};
 use pauseless_core::id::{Class, NodeId};
 use pauseless_core::unit::{Rate, Span};
+use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::dependency::{Checker, Component, Demand, Lane, Lossy, Network, Traffic};
 use pauseless_fabric::generate::{FatTree, Line, LinkSpecs, Ring, Shape, Torus};
 use pauseless_fabric::routing::{
@@ -72,6 +73,42 @@ fn the_cycle_of_gfc_fig_11_is_found_from_its_four_flows() {
         three.remove(left);
         assert_eq!(components(&topology, &routes, &Traffic::Demands(three)), []);
     }
+}
+
+/// A flow that leaves the cycle between S3 and S5 and comes back makes two parts of it, which are not next to
+/// each other. It is named once, and it is not certain that no fewer flows would do.
+#[test]
+fn a_flow_that_comes_back_to_the_cycle_is_named_once() {
+    let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
+    let mut builder = TopologyBuilder::new();
+    let ring = Vec::from_iter((1..9).map(|n| builder.add_switch(format!("S{n}"))));
+    let [b, c] = ["B", "C"].map(|name| builder.add_switch(name.to_string()));
+    for at in 0..8 {
+        builder.connect(ring[at], ring[(at + 1) % 8], spec);
+        let host = builder.add_host(format!("H{}", at + 1));
+        builder.connect(ring[at], host, spec);
+    }
+    for (from, to) in [(ring[2], b), (b, c), (c, ring[4])] {
+        builder.connect(from, to, spec);
+    }
+    let topology = builder.build().unwrap();
+    let paths = ["H1 S1 S2 S3 B C S5 S6 S7 H7", "H2 S2 S3 S4 S5 S6 H6", "H6 S6 S7 S8 S1 S2 H2"];
+    let mut builder = RouteBuilder::new(&topology, Multipath::Ecmp);
+    let demands = paths.map(|path| {
+        let path = nodes(&topology, path);
+        Demand { source: path[0], group: builder.add_path(&path).unwrap(), lane: Lane::ONLY }
+    });
+    let routes = builder.build();
+    let found = components(&topology, &routes, &Traffic::Demands(demands.to_vec()));
+    let [component] = &found[..] else { panic!("one component, not {}", found.len()) };
+    let cycle = &component.cycle;
+    assert_eq!(cycle.hops.len(), 8, "round the ring, not by B and C");
+    assert_eq!((cycle.flows.len(), cycle.is_fewest), (3, false));
+    let counts = demands.map(|demand| {
+        let mut flows = cycle.flows.iter().filter(|flow| flow.group == demand.group);
+        flows.next().map_or(0, |flow| flow.hops.len())
+    });
+    assert_eq!(counts, [2, 3, 3]);
 }
 
 #[test]

@@ -10,18 +10,19 @@ mod random;
 
 use std::collections::BTreeSet;
 
-use oracle::{Oracle, components, cover_min};
+use oracle::{Oracle, components, cover_min, packets_min};
 use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{
-    Buffer, Checker, ClosingFlow, Component, Cycle, Demand, Lane, Lossy, Network, Suspects, Traffic,
+    Buffer, Checker, ClosingFlow, Component, Cycle, Demand, Graph, Lane, Lossy, Network, Suspects,
+    Traffic,
 };
 use pauseless_fabric::generate::{FatTree, LinkSpecs, Mesh, Ring, Shape, Torus};
 use pauseless_fabric::rng::{Purpose, Stream};
 use pauseless_fabric::routing::{Algorithm, Dimensions, Multipath, RouteBuilder, Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_fabric::trace::{Header, trace};
-use random::{Case, SPEC, fabric, multipath, without_some};
+use random::{Case, SPEC, fabric, multipath, wide_fabric, without_some};
 
 /// Runs `check` with `count` seeds, and returns whether it was with all of them.
 fn for_each_seed(test: &str, count: u64, mut check: impl FnMut(u64)) -> bool {
@@ -64,16 +65,8 @@ fn the_graph_is_what_packets_make_of_it() {
         if let ClassMap::Hops(hops) = &mut case.classes {
             hops.width = 1 + (seed / 7 % 3) as u8;
         }
-        let network = case.network();
-        let oracle = Oracle::new(&network, &case.left_out);
-        let graph = Checker::of(&network).graph(network, &case.left_out);
-        assert_eq!(graph.dependency_count(), oracle.edges.len());
-        let plain = oracle::buffers(&network, 1).len();
-        let class_count = graph.buffer_count().checked_div(plain).unwrap_or(1);
-        for buffer in oracle::buffers(&network, class_count as u8) {
-            let next = graph.waits_for(&case.topology, buffer);
-            assert_eq!(BTreeSet::from_iter(next), oracle.successors(buffer));
-        }
+        let oracle = Oracle::new(&case.network(), &case.left_out);
+        let graph = check_graph(&case, &oracle);
         let expected = components(&oracle.distances());
         let found = graph.components();
         assert_eq!(graph.is_cyclic(), !expected.is_empty());
@@ -87,9 +80,40 @@ fn the_graph_is_what_packets_make_of_it() {
     assert!(!is_all || cyclic > cases / 10);
 }
 
+/// The graph of a case, which has the dependencies of the oracle and no others.
+fn check_graph(case: &Case, oracle: &Oracle) -> Graph {
+    let network = case.network();
+    let graph = Checker::of(&network).graph(network, &case.left_out);
+    assert_eq!(graph.dependency_count(), oracle.edges.len());
+    let plain = oracle::buffers(&network, 1).len();
+    let class_count = graph.buffer_count().checked_div(plain).unwrap_or(1);
+    assert!(class_count > 0 && graph.buffer_count() == plain * class_count);
+    for buffer in oracle::buffers(&network, class_count as u8) {
+        let next = graph.waits_for(&case.topology, buffer);
+        assert_eq!(BTreeSet::from_iter(next), oracle.successors(buffer));
+    }
+    graph
+}
+
+/// The same where a switch has more than 64 next buffers.
+#[test]
+fn wide_switches_have_all_their_dependencies() {
+    let mut most = 0;
+    for_each_seed("wide_switches", 40, |seed| {
+        let mut random = Stream::new(seed, Purpose::Workload, 5);
+        let topology = wide_fabric(&mut random);
+        let case = Case::of(&mut random, topology);
+        let oracle = Oracle::new(&case.network(), &case.left_out);
+        check_graph(&case, &oracle);
+        let buffers = oracle.edges.iter().map(|(from, _)| *from);
+        most = most.max(buffers.map(|it| oracle.successors(it).len()).max().unwrap_or(0));
+    });
+    assert!(most > 20, "a packet has many next hops: {most}");
+}
+
 #[test]
 fn every_cycle_is_explained_by_those_who_make_it() {
-    let mut cycles = 0;
+    let (mut cycles, mut fewest) = (0, 0);
     let is_all = for_each_seed("every_cycle_is_explained", 6_000, |seed| {
         let case = Case::new(seed);
         let network = case.network();
@@ -107,10 +131,11 @@ fn every_cycle_is_explained_by_those_who_make_it() {
             check_hops(&case, &oracle, &component.cycle);
             check_flows(&case, &oracle, &component.cycle);
             cycles += 1;
+            fewest += usize::from(component.cycle.is_fewest);
         }
     });
-    eprintln!("{cycles} cycles");
-    assert!(!is_all || cycles > 1_000);
+    eprintln!("{cycles} cycles, of {fewest} it is certain that fewer flows do not close them");
+    assert!(!is_all || cycles > 1_000 && fewest > cycles / 2);
 }
 
 /// The hosts of a switch share a way, but who sends to one of them need not send to the other.
@@ -209,6 +234,8 @@ fn check_flows(case: &Case, oracle: &Oracle, cycle: &Cycle) {
     };
     let longest = Vec::from_iter((0..count).map(run));
     assert_eq!(cycle.flows.len(), cover_min(&longest));
+    let fewest = packets_min(oracle, &edges);
+    assert!(cycle.flows.len() >= fewest && (!cycle.is_fewest || cycle.flows.len() == fewest));
 }
 
 /// The buffers that a flow passes on its path, having checked that the tables allow every step.

@@ -23,11 +23,29 @@ pub struct Served {
     expired: Vec<Vec<Mark>>,
 }
 
-/// The bytes of a flow in one beat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
-    pub beat: u32,
-    pub bytes: u32,
+/// The bytes of a flow in one beat, in eight bytes: there may be one for every packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Mark(u64);
+
+impl Mark {
+    const BYTES_BITS: u32 = 24;
+    const BYTES_MAX: u64 = (1 << Mark::BYTES_BITS) - 1;
+
+    fn new(beat: usize, bytes: u64) -> Mark {
+        Mark((beat as u64) << Mark::BYTES_BITS | bytes)
+    }
+
+    /// The number of the beat.
+    #[inline]
+    pub fn beat(self) -> usize {
+        (self.0 >> Mark::BYTES_BITS) as usize
+    }
+
+    /// What the flow got in it.
+    #[inline]
+    pub fn bytes(self) -> u64 {
+        self.0 & Mark::BYTES_MAX
+    }
 }
 
 impl Served {
@@ -59,21 +77,24 @@ impl Served {
     /// Notes that a part of a flow was delivered.
     #[inline]
     pub fn deliver(&mut self, now: Time, flow: FlowId, bytes: Bytes) {
-        mark(&mut self.delivered[flow.index()], now.as_ps() >> self.shift, bytes);
+        let beat = self.beats_until(now);
+        mark(&mut self.delivered[flow.index()], beat, bytes);
     }
 
     /// Notes that a part of a flow was lost.
     #[cold]
     pub fn lose(&mut self, now: Time, flow: FlowId, bytes: Bytes) {
         self.lost.resize(self.delivered.len(), Vec::new());
-        mark(&mut self.lost[flow.index()], now.as_ps() >> self.shift, bytes);
+        let beat = self.beats_until(now);
+        mark(&mut self.lost[flow.index()], beat, bytes);
     }
 
     /// Notes that a part of a flow has expired.
     #[cold]
     pub fn expire(&mut self, now: Time, flow: FlowId, bytes: Bytes) {
         self.expired.resize(self.delivered.len(), Vec::new());
-        mark(&mut self.expired[flow.index()], now.as_ps() >> self.shift, bytes);
+        let beat = self.beats_until(now);
+        mark(&mut self.expired[flow.index()], beat, bytes);
     }
 
     /// Adds what another part of the run has noted.
@@ -94,14 +115,14 @@ impl Served {
     /// The bytes that a flow got in the beats of a range.
     pub(crate) fn within(&self, flow: usize, beats: std::ops::Range<usize>) -> Bytes {
         let marks = &self.delivered[flow];
-        let first = marks.partition_point(|mark| (mark.beat as usize) < beats.start);
-        let marks = marks[first..].iter().take_while(|mark| (mark.beat as usize) < beats.end);
-        marks.map(|mark| Bytes::new(mark.bytes.into())).sum()
+        let first = marks.partition_point(|mark| mark.beat() < beats.start);
+        let marks = marks[first..].iter().take_while(|mark| mark.beat() < beats.end);
+        Bytes::new(marks.map(|mark| mark.bytes()).sum())
     }
 
     /// The first beat in which a part of a flow has expired, if one has.
     pub(crate) fn first_expired(&self, flow: usize) -> Option<usize> {
-        self.expired.get(flow)?.first().map(|mark| mark.beat as usize)
+        self.expired.get(flow)?.first().map(|mark| mark.beat())
     }
 
     /// The beat in which nothing of `size` was left to be waited for, because the rest was lost; if
@@ -109,29 +130,31 @@ impl Served {
     pub(crate) fn given_up(&self, flow: usize, size: Bytes) -> Option<usize> {
         let lost = self.lost.get(flow).filter(|lost| !lost.is_empty())?;
         let mut marks = Vec::from_iter(self.delivered[flow].iter().chain(lost));
-        marks.sort_by_key(|mark| mark.beat);
+        marks.sort();
         let mut sum = 0;
         let last = marks.into_iter().find(|mark| {
-            sum += u64::from(mark.bytes);
+            sum += mark.bytes();
             sum >= size.get()
         });
-        last.map(|mark| mark.beat as usize)
+        last.map(|mark| mark.beat())
     }
 }
 
+/// Adds to what a flow got in a beat. What is too much for one mark goes to the next beat: only hosts
+/// that empty a huge buffer at once come to that.
 #[inline]
-fn mark(marks: &mut Vec<Mark>, beat: u64, bytes: Bytes) {
-    let beat = beat as u32;
-    match marks.last_mut() {
-        Some(mark) if mark.beat == beat => mark.bytes = add(mark.bytes, bytes),
-        _ => marks.push(Mark { beat, bytes: add(0, bytes) }),
+fn mark(marks: &mut Vec<Mark>, mut beat: usize, bytes: Bytes) {
+    let mut bytes = bytes.get();
+    if let Some(last) = marks.last_mut().filter(|last| last.beat() >= beat) {
+        beat = last.beat();
+        bytes += last.bytes();
+        marks.pop();
     }
-}
-
-#[inline]
-fn add(sum: u32, bytes: Bytes) -> u32 {
-    let bytes = u32::try_from(bytes.get()).expect("what a flow gets in a beat is small");
-    sum.checked_add(bytes).expect("what a flow gets in a beat is small")
+    while bytes > Mark::BYTES_MAX {
+        marks.push(Mark::new(beat, Mark::BYTES_MAX));
+        (beat, bytes) = (beat + 1, bytes - Mark::BYTES_MAX);
+    }
+    marks.push(Mark::new(beat, bytes));
 }
 
 fn merge(all: &mut [Vec<Mark>], part: &mut [Vec<Mark>]) {
@@ -139,15 +162,12 @@ fn merge(all: &mut [Vec<Mark>], part: &mut [Vec<Mark>]) {
         if all.is_empty() {
             std::mem::swap(all, part);
         } else if !part.is_empty() {
-            all.append(part);
-            all.sort_by_key(|mark| mark.beat);
-            all.dedup_by(|next, mark| {
-                let is_same = next.beat == mark.beat;
-                if is_same {
-                    mark.bytes = add(mark.bytes, Bytes::new(next.bytes.into()));
-                }
-                is_same
-            });
+            let mut marks = std::mem::take(all);
+            marks.append(part);
+            marks.sort();
+            for one in marks {
+                mark(all, one.beat(), Bytes::new(one.bytes()));
+            }
         }
     }
 }

@@ -11,14 +11,16 @@ use std::ops::Range;
 
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::transport::Recovery;
-use pauseless_core::unit::Span;
+use pauseless_core::unit::{Bytes, Span};
 use pauseless_fabric::fairness::FairShare;
 
-use self::shares::{Allowance, Crossing, PACKETS, Paths, Shares, allowance, capacity, demand};
-use crate::config::Config;
+use self::shares::{Allowance, Crossing, PACKETS, Paths, Shares, allowance, demand};
 use crate::outcome::{Bottleneck, Ended, Rival, Starved, Undecided};
 use crate::progress::{RunEnd, rate_bps};
 use crate::served::{Mark, Served};
+
+/// A lag of fewer packets at its fair rate puts no flow in doubt.
+const PACKETS_LEAST: f64 = 20.0;
 
 /// The most flows that are named as having a starved flow's share.
 const RIVALS_MAX: usize = 3;
@@ -40,20 +42,28 @@ pub fn judge(run: &RunEnd<'_>, served: &Served) -> Starvation {
     let suspects = (0..run.flows.len())
         .filter_map(|flow| Suspect::new(served, &mut shares.paths, flow, lives[flow].clone()));
     let mut suspects = Vec::from_iter(suspects);
-    let first = suspects.iter().map(|it| it.from).min().unwrap_or(end);
+    suspects.sort_by_key(|it| it.from);
+    // Those that are looked at, and those that will be.
+    let (mut due, mut next) = (Vec::new(), 0);
+    let first = suspects.first().map_or(end, |it| it.from);
     for beat in first..end {
-        let is_due = |it: &&mut Suspect<'_>| it.from <= beat && beat < it.life.end;
-        let is_deadlocked = is_deadlocked(run, served, beat);
-        let mut due = suspects.iter_mut().filter(is_due).peekable();
-        if due.peek().is_none() {
+        while suspects.get(next).is_some_and(|it| it.from == beat) {
+            due.push(next);
+            next += 1;
+        }
+        due.retain(|it: &usize| beat < suspects[*it].life.end);
+        if due.is_empty() {
             continue;
         }
+        let is_deadlocked = is_deadlocked(run, served, beat);
         let shares = shares.at(beat);
-        for suspect in due {
-            let share = shares.get(&suspect.flow).copied().unwrap_or(NO_SHARE);
+        for it in &due {
+            let suspect = &mut suspects[*it];
+            let share = shares[suspect.flow];
             suspect.step(Beat { number: beat, share, is_deadlocked }, served.beat());
         }
     }
+    suspects.sort_by_key(|it| it.flow);
     let mut found = Starvation::default();
     for suspect in &mut suspects {
         if run.ended == Ended::Steady && suspect.life.end == end {
@@ -67,8 +77,9 @@ pub fn judge(run: &RunEnd<'_>, served: &Served) -> Starvation {
         }
     }
     let crossing = shares.crossing();
-    let seen = Seen { config: run.config, served, crossing: &crossing };
-    found.starved = suspects.iter().filter_map(|it| it.starved(&seen)).collect();
+    let sums = vec![None; run.flows.len()];
+    let mut seen = Seen { paths: &shares.paths, served, crossing: &crossing, sums };
+    found.starved = suspects.iter().filter_map(|it| it.starved(&mut seen)).collect();
     found
 }
 
@@ -81,6 +92,10 @@ fn life(run: &RunEnd<'_>, served: &Served, index: usize) -> Range<usize> {
     let end = state.finish.unwrap_or(run.now).min(flow.stop).min(run.now);
     let first = start.as_ps().div_ceil(served.beat().as_ps()) as usize;
     let mut last = served.beats_until(end);
+    if state.delivered >= flow.size {
+        // The target has everything, even if the source does not know it.
+        last = served.of(index).last().map_or(last, |mark| last.min(mark.beat()));
+    }
     if run.config.transport.recovery == Recovery::None {
         // What was lost is not waited for, and a flow whose packets expire is not held back.
         let over = [served.given_up(index, flow.size), served.first_expired(index)];
@@ -95,9 +110,6 @@ fn is_deadlocked(run: &RunEnd<'_>, served: &Served, beat: usize) -> bool {
     let mut episodes = run.episodes.iter();
     episodes.any(|it| it.found < to && it.broken.is_none_or(|broken| broken > from))
 }
-
-/// The share of a flow that no rate would deliver, because it travels in a circle.
-const NO_SHARE: FairShare = FairShare { bps: 0.0, bottleneck: None };
 
 /// A beat as one flow sees it.
 #[derive(Clone, Copy)]
@@ -117,11 +129,15 @@ struct Suspect<'r> {
     marks: &'r [Mark],
     /// The beats of a deadlock in which it got nothing so far. They count when it gets something in
     /// spite of the deadlock, and not if it does not.
-    held: Lag,
+    held: Vec<f64>,
     /// The share of its fair rate below which it lags.
     floor: f64,
     allowance: Allowance,
     lag: Lag,
+    /// The time since it last got anything.
+    silence: Lag,
+    /// What it would have got in the last beat, in bytes.
+    fair: f64,
     /// The largest lag since it has starved, if it does.
     worst: Option<Lag>,
     record: Record,
@@ -133,9 +149,11 @@ struct Lag {
     /// The first beat of the time.
     onset: usize,
     /// The beats that count; those in which a deadlock holds the flow do not.
-    beats: u32,
+    beats: usize,
     /// What the flow would have got at its fair rate in these, in bytes.
     fair: f64,
+    /// The part of that which does not count because the lag is so young.
+    waived: f64,
     /// What it got in these, in bytes.
     got: f64,
     /// The beat after the last one.
@@ -143,15 +161,32 @@ struct Lag {
 }
 
 impl Lag {
+    fn begin(onset: usize) -> Lag {
+        Lag { onset, end: onset, ..Lag::default() }
+    }
+
+    /// Adds one beat in which the flow would have got `fair` bytes.
+    fn add(&mut self, fair: f64, allowance: Allowance) {
+        self.fair += fair;
+        self.waived += fair * (allowance.beats - self.beats as f64).clamp(0.0, 1.0);
+        self.beats += 1;
+    }
+
     /// By how much it is below `floor` of its fair rate, in bytes.
     fn depth(&self, floor: f64) -> f64 {
         floor * self.fair - self.got
     }
 
-    /// Whether the lag is more than the allowance explains.
-    fn is_beyond(&self, floor: f64, allowance: Allowance) -> bool {
-        let counted = 1.0 - allowance.beats / f64::from(self.beats.max(1));
-        floor * (self.fair * counted - allowance.bytes) >= self.got
+    /// What it would still have to miss at its fair rate until the allowance does not explain the lag
+    /// any more, in bytes.
+    fn missing(&self, floor: f64, allowance: Allowance) -> f64 {
+        self.got / floor + allowance.bytes + self.waived - self.fair
+    }
+
+    /// The beats until then, if it gets nothing and its fair rate stays what it is.
+    fn beats_left(&self, floor: f64, allowance: Allowance, fair: f64) -> f64 {
+        let waived = (allowance.beats - self.beats as f64).max(0.0);
+        waived + self.missing(floor, allowance).max(0.0) / fair
     }
 }
 
@@ -162,7 +197,7 @@ struct Record {
     since: usize,
     found: usize,
     until: usize,
-    beats: u32,
+    beats: usize,
     fair: f64,
     got: f64,
     bottleneck: Option<(NodeId, PortId)>,
@@ -188,16 +223,18 @@ impl<'r> Suspect<'r> {
         let from = lag_from(marks, &life, each, limit)?;
         let path = paths.get(flow)?;
         let allowance = allowance(config, terms, &path.path, served.beat());
-        let first = marks.partition_point(|mark| (mark.beat as usize) < from);
+        let first = marks.partition_point(|mark| mark.beat() < from);
         Some(Suspect {
             flow,
             life,
             from,
             marks: &marks[first..],
-            held: Lag::default(),
+            held: Vec::new(),
             floor,
             allowance,
-            lag: Lag { onset: from, end: from, ..Lag::default() },
+            lag: Lag::begin(from),
+            silence: Lag::begin(from),
+            fair: 0.0,
             worst: None,
             record: Record::default(),
         })
@@ -207,35 +244,45 @@ impl<'r> Suspect<'r> {
     fn step(&mut self, beat: Beat, length: Span) {
         let mut got = 0.0;
         if let Some((mark, rest)) = self.marks.split_first()
-            && mark.beat as usize == beat.number
+            && mark.beat() == beat.number
         {
-            got = f64::from(mark.bytes);
+            got = mark.bytes() as f64;
             self.marks = rest;
         }
         let end = beat.number + 1;
+        self.fair = bytes_in(beat.share.bps, length);
         if !beat.is_deadlocked {
-            self.held = Lag::default();
+            self.held.clear();
         }
-        self.held.beats += 1;
-        self.held.fair += bytes_in(beat.share.bps, length);
+        self.held.push(self.fair);
         if !beat.is_deadlocked || got > 0.0 {
-            self.lag.beats += self.held.beats;
-            self.lag.fair += self.held.fair;
-            self.held = Lag::default();
+            for fair in self.held.drain(..) {
+                self.lag.add(fair, self.allowance);
+                self.silence.add(fair, self.allowance);
+            }
         }
         self.lag.got += got;
         self.lag.end = end;
+        if got > 0.0 {
+            self.silence = Lag::begin(end);
+        }
         let depth = self.lag.depth(self.floor);
         if depth <= 0.0 {
             self.close();
-            self.lag = Lag { onset: end, end, ..Lag::default() };
+            self.lag = Lag::begin(end);
         } else if let Some(worst) = &mut self.worst {
             if depth > worst.depth(self.floor) {
                 *worst = self.lag;
             }
-        } else if self.lag.is_beyond(self.floor, self.allowance) {
+        } else if self.is_beyond() {
             self.open(beat.share.bottleneck);
         }
+    }
+
+    /// Whether it lags by more than the allowance explains, or has got nothing for as long.
+    fn is_beyond(&self) -> bool {
+        let mut spells = [self.lag, self.silence].into_iter().filter(|it| it.fair > 0.0);
+        spells.any(|it| it.missing(self.floor, self.allowance) <= 0.0)
     }
 
     /// Notes that the flow begins to starve.
@@ -259,8 +306,8 @@ impl<'r> Suspect<'r> {
     fn settle(&mut self, served: &Served, end: usize) {
         let quarter = (end / 4).max(1).min(self.life.len());
         let got = served.within(self.flow, end - quarter..end).get() as f64;
-        let fair = self.lag.fair / f64::from(self.lag.beats.max(1)) * quarter as f64;
-        let is_judged = self.worst.is_none() && self.lag.beats > 0 && self.held.beats == 0;
+        let fair = self.lag.fair / self.lag.beats.max(1) as f64 * quarter as f64;
+        let is_judged = self.worst.is_none() && self.lag.beats > 0 && self.held.is_empty();
         if is_judged && got < self.floor * fair {
             self.open(None);
         }
@@ -270,25 +317,32 @@ impl<'r> Suspect<'r> {
     /// watched for long enough.
     fn doubt(&self, run: &RunEnd<'_>, served: &Served, end: usize) -> Option<Undecided> {
         let Lag { onset, beats, fair, .. } = self.lag;
-        let is_lagging = self.worst.is_none() && self.life.end == end && fair > 0.0;
-        let is_over = run.ended == Ended::Steady;
-        let is_held = self.held.beats > 0;
-        if !is_lagging || is_over || is_held {
+        let is_lagging = self.worst.is_none() && self.life.end == end && fair.min(self.fair) > 0.0;
+        // A steady run shows how it goes on, and beside a deadlock it does not go on.
+        let is_over = run.ended == Ended::Steady
+            || run.episodes.iter().any(|episode| episode.broken.is_none());
+        if !is_lagging || is_over {
             return None;
         }
-        let each = fair / f64::from(beats.max(1));
-        let window = self.allowance.bytes / each + self.allowance.beats;
-        let is_short = (end as f64) < window || f64::from(beats) >= window / 2.0;
-        let beat = served.beat().as_ps() as f64;
-        is_short.then(|| Undecided {
+        let window = self.allowance.bytes / self.fair + self.allowance.beats;
+        let is_short = (end as f64) < window || beats as f64 >= window / 2.0;
+        // Between two packets every flow lags.
+        let least = PACKETS_LEAST * run.config.flows[self.flow].packet.get() as f64;
+        let is_lag = fair >= least || self.fair * (end as f64) < least;
+        let left = [self.lag, self.silence]
+            .map(|it| it.beats_left(self.floor, self.allowance, self.fair))
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        let beats = (end as f64 + left.ceil()).min(1e15 / served.beat().as_ps() as f64 * 1e3);
+        (is_short && is_lag).then(|| Undecided {
             flow: FlowId(self.flow as u32),
             since: served.start_of(onset),
-            needs: served.start_of(onset) + Span::ps(((window + 1.0) * beat).min(1e18) as u64),
+            needs: served.start_of(beats as usize),
         })
     }
 
     /// The finding, if it starved.
-    fn starved(&self, seen: &Seen<'_>) -> Option<Starved> {
+    fn starved(&self, seen: &mut Seen<'_>) -> Option<Starved> {
         let mut record = self.record;
         let is_open = self.worst.is_some();
         if is_open {
@@ -297,9 +351,10 @@ impl<'r> Suspect<'r> {
         if record.times == 0 {
             return None;
         }
-        let span = seen.served.beat() * u64::from(record.beats);
+        let span = seen.served.beat() * record.beats as u64;
         let rate = |bytes: f64| bytes * 8.0 / span.as_secs_f64();
-        let start_of = |beat: usize| seen.served.start_of(beat);
+        let served = seen.served;
+        let start_of = |beat: usize| served.start_of(beat);
         let mut starved = Starved {
             flow: FlowId(self.flow as u32),
             rate_bps: rate(record.got),
@@ -312,10 +367,10 @@ impl<'r> Suspect<'r> {
             rivals: Vec::new(),
         };
         if let Some((node, port)) = record.bottleneck {
-            let flows = seen.crossing[&(node, port)].iter();
-            let mut rivals = seen.rates(flows, record.since..record.until);
+            let mut rivals = seen.rates(node, port, record.since..record.until);
             let total: f64 = rivals.iter().map(|rival| rival.rate_bps).sum();
-            let used = total / capacity(seen.config, node, port).as_bps() as f64;
+            let used = total / seen.paths.capacity(node, port).as_bps() as f64;
+            let port = seen.paths.limit(node, port).map_or(port, |limit| limit.port);
             starved.bottleneck = Some(Bottleneck { node, port, used });
             rivals.retain(|rival| rival.rate_bps > 0.0 && rival.flow != starved.flow);
             rivals.sort_by(|a, b| b.rate_bps.total_cmp(&a.rate_bps).then(a.flow.cmp(&b.flow)));
@@ -328,18 +383,31 @@ impl<'r> Suspect<'r> {
 
 /// What a witness is taken from.
 struct Seen<'r> {
-    config: &'r Config,
+    paths: &'r Paths<'r>,
     served: &'r Served,
     crossing: &'r Crossing,
+    /// What each flow has got up to each of its marks, as far as that was asked for.
+    sums: Vec<Option<Vec<u64>>>,
 }
 
 impl Seen<'_> {
-    /// What each of some flows got in some beats.
-    fn rates<'f>(&self, flows: impl Iterator<Item = &'f usize>, beats: Range<usize>) -> Vec<Rival> {
+    /// What each flow that passes a port got in some beats.
+    fn rates(&mut self, node: NodeId, port: PortId, beats: Range<usize>) -> Vec<Rival> {
         let span = self.served.beat() * beats.len() as u64;
-        let rates = flows.map(|flow| Rival {
-            flow: FlowId(*flow as u32),
-            rate_bps: rate_bps(self.served.within(*flow, beats.clone()), span),
+        let flows = self.crossing[&(node, port)].iter();
+        let rates = flows.map(|flow| {
+            let marks = self.served.of(*flow);
+            let sums = self.sums[*flow].get_or_insert_with(|| {
+                let sums = marks.iter().scan(0, |sum, mark| {
+                    *sum += mark.bytes();
+                    Some(*sum)
+                });
+                std::iter::once(0).chain(sums).collect()
+            });
+            let [from, to] = [beats.start, beats.end]
+                .map(|beat| sums[marks.partition_point(|mark| mark.beat() < beat)]);
+            let rate_bps = rate_bps(Bytes::new(to - from), span);
+            Rival { flow: FlowId(*flow as u32), rate_bps }
         });
         rates.collect()
     }
@@ -358,11 +426,11 @@ impl Record {
 /// lag grows by `each` in every beat.
 fn lag_from(marks: &[Mark], life: &Range<usize>, each: f64, limit: f64) -> Option<usize> {
     let (mut onset, mut next, mut lag) = (life.start, life.start, 0.0);
-    let first = marks.partition_point(|mark| (mark.beat as usize) < life.start);
-    for mark in marks[first..].iter().take_while(|mark| (mark.beat as usize) < life.end) {
-        let beat = mark.beat as usize;
+    let first = marks.partition_point(|mark| mark.beat() < life.start);
+    for mark in marks[first..].iter().take_while(|mark| mark.beat() < life.end) {
+        let beat = mark.beat();
         let before = lag + each * (beat - next) as f64;
-        lag = before + each - f64::from(mark.bytes);
+        lag = before + each - mark.bytes() as f64;
         if before.max(lag) >= limit {
             return Some(onset);
         }

@@ -268,6 +268,11 @@ impl<'a> View<'a> {
     fn served(self, end: Time) -> Served {
         let mut served = Served::new(self.config);
         for flow in 0..self.config.flows.len() {
+            // It is not known when they were lost.
+            let lost = Bytes::new(self.lost_of(flow) * self.config.flows[flow].packet.get());
+            if lost > Bytes::ZERO {
+                served.lose(Time::ZERO, FlowId(flow as u32), lost);
+            }
             let mut before = Bytes::ZERO;
             for beat in 0..served.beats_until(end) {
                 let delivered = self.delivered_at(flow, served.start_of(beat + 1)).max(before);

@@ -297,6 +297,20 @@ mod tests {
         marker.on_release(Time::ZERO, queue);
         assert_eq!(marker.on_enqueue(Time::ZERO, SIZE, queue), Joining::Silent);
     }
+
+    /// An egress of 25 Gb/s has thresholds of its own, which are not scaled; others do not.
+    #[test]
+    fn a_speed_may_have_thresholds_of_its_own() {
+        let mut config = Config { reference: Some(LINE), ..config() };
+        config.levels[1] = Some(Level { mbps: 25_000, kmin: 10_000, kmax: 30_000, pmax: 0.5 });
+        let marker = Marker::new(&config, Rate::gbps(25), 1);
+        assert_eq!(marker.probability(10_000.0), 0.0);
+        assert_eq!(marker.probability(20_000.0), 0.25);
+        assert_eq!(marker.probability(30_001.0), 1.0);
+        let marker = Marker::new(&config, LINE, 1);
+        assert_eq!((marker.probability(102_500.0), marker.probability(5_000.0)), (0.005, 0.0));
+    }
+
     #[test]
     fn who_marks_arrivals_goes_by_the_queue_that_they_find() {
         let step = Config { kmax: Bytes::kb(5), mark_at: MarkAt::Arrival, ..config() };

@@ -8,6 +8,22 @@ const LAST: Sequence = Sequence((1 << 24) - 1);
 fn sequence_numbers_wrap_after_24_bits() {
     assert_eq!(Sequence(0).next(), Sequence(1));
     assert_eq!(LAST.next(), Sequence(0));
+    assert_eq!(Sequence(0).previous(), LAST);
+    assert_eq!(Sequence(0x5a_5a5b).previous(), Sequence(0x5a_5a5a));
+}
+
+#[test]
+fn acknowledgements_of_both_kinds_carry_telemetry() {
+    let (sequence, echo) = (Sequence(3), Echo(9));
+    let ack = Feedback::Ack { sequence, is_marked: true, echo };
+    let nack = Feedback::Nack { expected: sequence, is_marked: true, echo };
+    for feedback in [ack, nack] {
+        assert_eq!(feedback.echo(), Echo(9));
+        assert_eq!(feedback.echoing(Echo(4)).echo(), Echo(4));
+        assert_eq!(feedback.echoing(Echo(4)).echoing(Echo(9)), feedback);
+    }
+    assert_eq!(Feedback::Cnp.echoing(Echo(4)), Feedback::Cnp);
+    assert_eq!(Feedback::Cnp.echo(), Echo::NONE);
 }
 
 #[test]
@@ -60,29 +76,61 @@ fn steps_scale_with_the_link() {
     assert_eq!(scaled(step, Rate::gbps(10), Some(Rate::gbps(40))), 10e6);
 }
 
+/// What a scheme needs of switches, targets and sources.
+#[derive(Debug, PartialEq)]
+struct Needs {
+    ack_every: u32,
+    telemetry: bool,
+    window: bool,
+    notices: bool,
+    release: bool,
+}
+
+const NOTHING: Needs =
+    Needs { ack_every: 0, telemetry: false, window: false, notices: false, release: false };
+
 #[test]
 fn every_scheme_has_the_parts_it_needs() {
     let line = Rate::gbps(10);
+    let source = Source { round_trip: crate::unit::Span::us(20), ..Source::at_line(line) };
+    let timely = timely::Config::per_packet(crate::unit::Span::us(20));
+    let nic = dcqcn::Config { style: dcqcn::Style::Nic, ..dcqcn::Config::default() };
+    let hpcc = hpcc::Config { base_rtt: crate::unit::Span::us(20), ..hpcc::Config::default() };
+    let acknowledged = Needs { ack_every: 1, ..NOTHING };
+    let windowed = Needs { ack_every: 1, window: true, ..NOTHING };
     let schemes = [
-        (CongestionControl::None, "none", 0),
-        (CongestionControl::Pcn(pcn::Config::default()), "pcn", 0),
-        (CongestionControl::Qcn(qcn::Config::default()), "qcn", 0),
-        (CongestionControl::Dcqcn(dcqcn::Config::default()), "dcqcn", 0),
+        (CongestionControl::None, "none", NOTHING),
+        (CongestionControl::Pcn(pcn::Config::default()), "pcn", Needs { release: true, ..NOTHING }),
+        (CongestionControl::Qcn(qcn::Config::default()), "qcn", Needs { notices: true, ..NOTHING }),
+        (CongestionControl::Dcqcn(dcqcn::Config::default()), "dcqcn", NOTHING),
+        (CongestionControl::Dcqcn(nic), "dcqcn", Needs { ack_every: 1, ..NOTHING }),
+        (CongestionControl::Timely(timely), "timely", acknowledged),
         (
-            CongestionControl::Timely(timely::Config::per_packet(crate::unit::Span::us(20))),
-            "timely",
-            1,
+            CongestionControl::Hpcc(hpcc),
+            "hpcc",
+            Needs { ack_every: 1, window: true, telemetry: true, ..NOTHING },
         ),
+        (CongestionControl::Dctcp(dctcp::Config::default()), "dctcp", windowed),
     ];
-    for (control, name, ack_every) in schemes {
+    for (control, name, needs) in schemes {
         assert_eq!(control.name(), name);
-        assert_eq!(control.ack_every(), ack_every);
-        let mut reaction = control.reaction_point(Source::at_line(line));
+        let found = Needs {
+            ack_every: control.ack_every(),
+            telemetry: control.has_telemetry(),
+            window: control.has_window(),
+            notices: control.notifies(),
+            release: control.watches_release(),
+        };
+        assert_eq!(found, needs, "{name}");
+        let mut reaction = control.reaction_point(source);
         assert_eq!(reaction.rate(), line);
         // No scheme has anything to do before the first packet.
         assert_eq!(reaction.poll_timeout(), Time::MAX);
         reaction.handle_timeout(Time::ZERO);
         let mut notification = control.notification_point();
+        // Whoever acknowledges packets needs no other word of the target.
+        let is_silent = matches!(notification, AnyNotificationPoint::None);
+        assert!(is_silent || needs.ack_every == 0, "{name}");
         assert_eq!(notification.poll_timeout(), Time::MAX);
         assert_eq!(notification.handle_timeout(Time::ZERO), None);
         let mut congestion = control.congestion_point(line, 1);

@@ -198,11 +198,6 @@ impl GfcUpstream {
         GfcUpstream { scheme: Box::new(scheme), line, limiter, held: false, fctbs: 0, resumes: 0 }
     }
 
-    /// The number of blocks sent so far.
-    pub fn fctbs(&self) -> u32 {
-        self.fctbs
-    }
-
     /// The rate that a signal assigns, or `None` inside to hold the sender. Signals of other
     /// schemes assign nothing.
     fn asked(&self, signal: Signal) -> Option<Option<Rate>> {

@@ -135,9 +135,7 @@ pub trait Downstream {
     fn poll_timeout(&self) -> Option<Time>;
     /// Handles the instant that [`Downstream::poll_timeout`] named; whether there is a message then is
     /// asked afterwards.
-    fn handle_timeout(&mut self, now: Time) {
-        let _ = now;
-    }
+    fn handle_timeout(&mut self, _now: Time) {}
     /// Whether the upstream half, blocked now with a head frame of `head` bytes, stays blocked
     /// for ever if `kept` bytes of this buffer never leave and everything else does.
     ///
@@ -158,14 +156,10 @@ pub trait Downstream {
     /// Handles a signal that has arrived for the sender's half of the same port, where it takes
     /// effect later. What it says about the peer itself, such as its count of blocks, holds from
     /// now on, in the order of the wire. See [`Upstream::complete`].
-    fn on_peer_signal(&mut self, signal: Signal) {
-        let _ = signal;
-    }
+    fn on_peer_signal(&mut self, _signal: Signal) {}
     /// Accounts for a packet charged with `size` bytes that was dropped on purpose before it took
     /// any buffer: its sender gets the credits back.
-    fn on_discard(&mut self, size: Bytes) {
-        let _ = size;
-    }
+    fn on_discard(&mut self, _size: Bytes) {}
 }
 
 /// A scheme with its parameters, as configured for one (ingress port, class).

@@ -65,6 +65,9 @@ mod tests {
                 assert_eq!(header.size(), Bytes::mb(1));
                 assert_eq!((header.class(), header.leaving()), (class, leaving));
                 assert_eq!(header.is_marked(), is_marked);
+                let marked = header.marked();
+                assert_eq!((marked.size(), marked.leaving()), (Bytes::mb(1), leaving));
+                assert!(marked.is_marked());
             }
         }
     }

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Sending, Switch, SwitchConfig};
+use super::{Discipline, Sending, Switch, SwitchConfig};
 use crate::flow_control::FlowControl;
 use crate::id::{Class, PortId};
 use crate::memory::{Memory, MemoryConfig};
@@ -23,6 +23,9 @@ impl Sharing {
         let MemoryConfig::Shared(shared) = &config.memory else {
             return None;
         };
+        // The detector does not count what a NIC has, which no PAUSE stops, as on its way to a memory.
+        let is_software = config.discipline == Discipline::Software;
+        assert!(!is_software, "the ports of a software switch share no memory");
         let lanes = config.ports.iter().flat_map(|port| &port.lanes);
         let mut count = 0;
         for lane in lanes {

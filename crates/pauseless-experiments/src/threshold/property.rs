@@ -194,9 +194,16 @@ impl Property {
         }
     }
 
-    /// Whether flows that did not finish could change whether the run has it.
+    /// Whether a longer run could change whether the run has it: flows did not finish, or it was too
+    /// short to tell.
     pub(super) fn is_open(&self, run: &Run) -> bool {
-        matches!(self, Property::Number(limit) if limit.is_open(run))
+        match self {
+            Property::Number(limit) => limit.is_open(run),
+            Property::Starvation => {
+                run.outcome.starved.is_empty() && run.outcome.undecided.is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Whether the run has it.

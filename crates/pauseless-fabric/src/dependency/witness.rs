@@ -184,12 +184,9 @@ impl Investigation<'_> {
         uses: &[bool],
         sources: &mut [Vec<bool>],
     ) {
-        let count = uses.len();
-        let is_first = |at: &usize| uses[*at] && !uses[(at + count - 1) % count];
-        let first = (0..count).find(is_first).unwrap_or(0);
         let (mut known, mut hosts) = (BTreeSet::new(), Vec::new());
-        for at in (0..count).map(|n| (first + n) % count) {
-            if !uses[at] {
+        for (at, is_used) in uses.iter().enumerate() {
+            if !is_used {
                 known.clear();
                 hosts.clear();
                 continue;

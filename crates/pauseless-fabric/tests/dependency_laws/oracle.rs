@@ -29,8 +29,9 @@ impl Oracle {
     }
 
     pub fn successors(&self, buffer: Buffer) -> BTreeSet<Buffer> {
-        let from = self.edges.iter().filter(|(from, _)| *from == buffer);
-        from.map(|(_, to)| *to).collect()
+        let lowest = Buffer { node: NodeId(0), port: PortId(0), class: Class(0) };
+        let from = self.edges.range((buffer, lowest)..);
+        from.take_while(|(from, _)| *from == buffer).map(|(_, to)| *to).collect()
     }
 
     /// The packets that make this dependency.
@@ -86,6 +87,24 @@ pub fn cover_min(longest: &[usize]) -> usize {
     });
     let fewest = covers.map(u32::count_ones).min();
     fewest.expect("all packets together close it") as usize
+}
+
+/// The fewest packets that together make all of `edges`, whichever parts each of them makes.
+pub fn packets_min(oracle: &Oracle, edges: &[Edge]) -> usize {
+    let makes = |made: &BTreeSet<Edge>| {
+        let hops = (0..edges.len()).filter(|at| made.contains(&edges[*at]));
+        hops.fold(0u32, |mask, at| mask | 1 << at)
+    };
+    let masks: BTreeSet<u32> = oracle.packets.values().map(makes).collect();
+    let full = (1u32 << edges.len()) - 1;
+    let mut reached = BTreeSet::from([0]);
+    let mut count = 0;
+    while !reached.contains(&full) {
+        count += 1;
+        reached = reached.iter().flat_map(|mask| masks.iter().map(move |it| mask | it)).collect();
+        assert!(count <= edges.len(), "all packets together close it");
+    }
+    count
 }
 
 /// Every host to every other in each lane, or the demands, less those who are left out.

@@ -39,15 +39,20 @@ impl Case {
     pub fn new(seed: u64) -> Case {
         let mut random = Stream::new(seed, Purpose::Workload, 0);
         let topology = fabric(&mut random);
-        let routes = routes(&mut random, &topology);
-        let classes = classes(&mut random, &topology);
-        let lanes = lanes(&mut random);
+        Case::of(&mut random, topology)
+    }
+
+    /// Any tables, classes and traffic in this fabric.
+    pub fn of(random: &mut Stream, topology: Topology) -> Case {
+        let routes = routes(random, &topology);
+        let classes = classes(random, &topology);
+        let lanes = lanes(random);
         let traffic = match random.below(2) {
             0 => Traffic::AllPairs(lanes),
-            _ => Traffic::Demands(demands(&mut random, &routes, &lanes)),
+            _ => Traffic::Demands(demands(random, &routes, &lanes)),
         };
         let lossy = match random.below(3) {
-            0 => lossy(&mut random, &topology),
+            0 => lossy(random, &topology),
             _ => Lossy::nothing(),
         };
         let leaves_out = random.below(3) == 0;
@@ -93,6 +98,23 @@ pub fn fabric(random: &mut Stream) -> Topology {
         0 => without_some(random, &topology),
         _ => topology,
     }
+}
+
+/// Three switches in a ring with so many links between each two that a switch has more next buffers than a
+/// machine word has bits, and two hosts each.
+pub fn wide_fabric(random: &mut Stream) -> Topology {
+    let mut builder = TopologyBuilder::new();
+    let switches = ["S0", "S1", "S2"].map(|name| builder.add_switch(name.to_string()));
+    for at in 0..3 {
+        for _ in 0..20 + random.below(30) {
+            builder.connect(switches[at], switches[(at + 1) % 3], SPEC);
+        }
+    }
+    for number in 0..6 {
+        let host = builder.add_host(format!("H{number}"));
+        builder.connect(switches[number / 2], host, SPEC);
+    }
+    builder.build().expect("a valid fabric")
 }
 
 /// The fabric after one to three links, of hosts too, have failed.

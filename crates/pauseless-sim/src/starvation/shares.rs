@@ -10,7 +10,7 @@ use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::fairness::{FairFlow, FairShare, max_min};
 use pauseless_fabric::trace::{Header, trace};
 
-use crate::config::{Config, Flow, Reaction};
+use crate::config::{Config, Flow, RateLimit, Reaction};
 use crate::ideal::{Train, ideal_span};
 
 /// The packets of a flow for which it may have to wait beside what buffers hold.
@@ -38,6 +38,8 @@ pub(super) fn allowance(
     beat: Span,
 ) -> Allowance {
     let topology = &config.topology;
+    let is_link = |hop: &&(NodeId, PortId)| hop.1.index() < topology.ports(hop.0).len();
+    let path = Vec::from_iter(path.iter().filter(is_link));
     let ingresses = path.iter().map(|(node, port)| topology.port(*node, *port));
     let ingresses = ingresses.filter(|link| !topology.is_host(link.peer));
     let buffers = ingresses.map(|link| match config.ingress.memory(link.peer) {
@@ -74,9 +76,18 @@ pub(super) struct Shares<'r> {
     changes: Vec<(usize, usize, Change)>,
     /// How many of these were followed.
     followed: usize,
+    /// How many of these are in the shares.
+    shared: usize,
     active: BTreeSet<usize>,
-    shares: BTreeMap<usize, FairShare>,
+    /// The share of each flow, as of the last time when they were computed.
+    shares: Vec<FairShare>,
 }
+
+/// Shares are computed anew when as many flows have begun or ended since as there are, divided by
+/// this,
+const CHANGES: usize = 16;
+/// and in every beat that is a multiple of this, if any has.
+const BEATS: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
@@ -96,14 +107,14 @@ impl<'r> Shares<'r> {
             paths: Paths { config, known: vec![None; config.flows.len()] },
             changes,
             followed: 0,
+            shared: 0,
             active: BTreeSet::new(),
-            shares: BTreeMap::new(),
+            shares: vec![NO_SHARE; config.flows.len()],
         }
     }
 
-    /// The shares in a beat, which must not be before that of the last call.
-    pub fn at(&mut self, beat: usize) -> &BTreeMap<usize, FairShare> {
-        let before = self.followed;
+    /// The shares in a beat, by flow. Beats are asked for in their order.
+    pub fn at(&mut self, beat: usize) -> &[FairShare] {
         while let Some((_, flow, change)) =
             self.changes.get(self.followed).filter(|change| change.0 <= beat)
         {
@@ -113,21 +124,24 @@ impl<'r> Shares<'r> {
             };
             self.followed += 1;
         }
-        if self.followed > before {
+        let changes = self.followed - self.shared;
+        let is_much = changes * CHANGES >= self.active.len();
+        if changes > 0 && (is_much || beat.is_multiple_of(BEATS)) {
+            self.shared = self.followed;
             self.share();
         }
         &self.shares
     }
 
     fn share(&mut self) {
-        let config = self.paths.config;
-        for flow in &self.active {
-            self.paths.get(*flow);
+        let paths = &mut self.paths;
+        let flows = self.active.iter().copied().filter(|flow| paths.get(*flow).is_some());
+        let flows = Vec::from_iter(flows);
+        let fair = Vec::from_iter(flows.iter().filter_map(|flow| self.paths.seen(*flow)));
+        let shares = max_min(&fair, |node, port| self.paths.capacity(node, port));
+        for (flow, share) in flows.into_iter().zip(shares) {
+            self.shares[flow] = share;
         }
-        let paths = self.active.iter().filter_map(|flow| Some((*flow, self.paths.seen(*flow)?)));
-        let (flows, paths): (Vec<usize>, Vec<&FairFlow>) = paths.unzip();
-        let shares = max_min(&paths, |node, port| capacity(config, node, port));
-        self.shares = flows.into_iter().zip(shares).collect();
     }
 
     /// The flows that pass each egress port, as far as their shares were asked for.
@@ -158,10 +172,30 @@ impl Paths<'_> {
         let known = self.known[flow].get_or_insert_with(|| {
             let terms = &config.flows[flow];
             let header = Header { source: terms.source, group: terms.group, hash: terms.hash };
-            let path = trace(&config.topology, &config.table, header).ok()?;
+            let mut path = trace(&config.topology, &config.table, header).ok()?;
+            // A limit of its class is one more thing that it has to pass.
+            for (number, limit) in config.mitigation.limits.iter().enumerate() {
+                if limit.class == terms.class && path.contains(&(limit.node, limit.port)) {
+                    path.push((limit.node, limit_port(number)));
+                }
+            }
             Some(FairFlow { path, demand: Some(demand(terms)) })
         });
         known.as_ref()
+    }
+
+    /// The rate of an egress port, or of the limit that stands for one.
+    pub fn capacity(&self, node: NodeId, port: PortId) -> Rate {
+        match self.limit(node, port) {
+            Some(limit) => limit.rate,
+            None => self.config.topology.port(node, port).rate,
+        }
+    }
+
+    /// The limit that a port stands for, if it is none of the node's own.
+    pub fn limit(&self, node: NodeId, port: PortId) -> Option<&RateLimit> {
+        let is_own = port.index() < self.config.topology.ports(node).len();
+        (!is_own).then(|| &self.config.mitigation.limits[usize::from(u16::MAX - port.0)])
     }
 
     fn seen(&self, flow: usize) -> Option<&FairFlow> {
@@ -180,10 +214,11 @@ pub(super) fn demand(flow: &Flow) -> Rate {
     Rate::bps((mean as u64).max(1))
 }
 
-/// The rate of an egress port, or of the limit that was set for it.
-pub(super) fn capacity(config: &Config, node: NodeId, port: PortId) -> Rate {
-    let line = config.topology.port(node, port).rate;
-    let limits = config.mitigation.limits.iter();
-    let limits = limits.filter(|limit| (limit.node, limit.port) == (node, port));
-    limits.map(|limit| limit.rate).min().unwrap_or(line)
+/// The share of a flow that no rate would deliver, because it travels in a circle, and of one that has
+/// just begun.
+const NO_SHARE: FairShare = FairShare { bps: 0.0, bottleneck: None };
+
+/// The number that stands for a rate limit among the ports of its node.
+fn limit_port(number: usize) -> PortId {
+    PortId(u16::MAX - number as u16)
 }

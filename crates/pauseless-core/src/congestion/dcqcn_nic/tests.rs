@@ -99,3 +99,18 @@ fn the_rate_does_not_fall_below_its_least() {
     }
     assert_eq!(point.rate(), Rate::mbps(100));
 }
+
+/// A mark that comes back at the very instant at which alpha changes counts for the next one. Alpha changes at
+/// 11, 12, 13 and 14 us: it falls, rises, falls and falls.
+#[test]
+fn a_mark_at_the_instant_of_a_change_counts_for_the_next() {
+    let line = Rate::gbps(40);
+    let mut point = ReactionPoint::new(&config(), line, line);
+    point.on_feedback(at(10.0), mark(true));
+    point.on_feedback(at(11.0), mark(true));
+    let fall = 255.0 / 256.0;
+    let alpha = (fall * fall + 1.0 / 256.0) * fall * fall;
+    let cut = 40_000.0 * (1.0 - alpha / 2.0);
+    assert_eq!(run(&mut point, at(20.0)), [(14_001, cut as u64)]);
+    assert!((point.alpha() - alpha).abs() < 1e-12);
+}

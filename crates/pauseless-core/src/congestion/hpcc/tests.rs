@@ -103,3 +103,93 @@ fn each_hop_may_have_a_rate_of_its_own() {
     near(acknowledge(&mut point, 10, &records), 95.05);
     near(point.references[1].rate / 1e9, 100.0);
 }
+
+/// A packet that was sent twice is acknowledged by what is expected after it.
+#[test]
+fn a_negative_acknowledgement_tells_as_much() {
+    let mut point = ReactionPoint::new(&config(), LINE, LINE);
+    send(&mut point, 99);
+    acknowledge(&mut point, 0, &[hop(10, 0, 0)]);
+    let nack = |expected| Feedback::Nack { expected, is_marked: false, echo: Echo::NONE };
+    let records = [hop(20, 125_000, 0)];
+    // Up to 99 all was sent before the first update, so that the reference stays.
+    let mut early = point.clone();
+    early.on_telemetry(Time::ZERO, nack(Sequence(100)), &records);
+    near(early.references[0].rate / 1e9, 100.0);
+    point.on_telemetry(Time::ZERO, nack(Sequence(101)), &records);
+    near(point.references[0].rate / 1e9, 95.05);
+}
+
+#[test]
+fn sampling_leaves_out_what_finds_no_queue_between_two_updates() {
+    let config = Config { is_sampling: true, ..config() };
+    let mut point = ReactionPoint::new(&config, LINE, LINE);
+    send(&mut point, 9);
+    acknowledge(&mut point, 0, &[hop(10, 0, 0)]);
+    near(acknowledge(&mut point, 1, &[hop(11, 12_500, 0)]), 100.0);
+    assert_eq!(point.last[0], Some(hop(10, 0, 0)), "not even remembered");
+    // With a queue it counts, and so does a full update without one: U = 0.9 + 0.1, then 1.
+    let mut queued = point.clone();
+    near(acknowledge(&mut queued, 1, &[hop(11, 12_500, 1)]), 95.05);
+    near(acknowledge(&mut point, 10, &[hop(20, 125_000, 0)]), 95.05);
+}
+
+/// Records of the same instant say nothing, and neither do those of more hops than a packet carries.
+#[test]
+fn records_that_are_not_newer_change_nothing() {
+    let mut point = ReactionPoint::new(&config(), LINE, LINE);
+    send(&mut point, 9);
+    acknowledge(&mut point, 0, &[hop(10, 0, 0)]);
+    near(acknowledge(&mut point, 10, &[hop(10, 125_000, 99_000)]), 100.0);
+    near(acknowledge(&mut point, 11, &[hop(9, 250_000, 99_000)]), 100.0);
+    let many = [hop(20, 0, 0); HOPS_MAX + 1];
+    assert!(acknowledge(&mut point, 12, &many) <= 100.0);
+}
+
+/// Of two hops the busier one counts, whichever comes first; and each round trip begins anew.
+#[test]
+fn the_busier_hop_counts_wherever_it_is() {
+    for is_first in [true, false] {
+        let mut point = ReactionPoint::new(&config(), LINE, LINE);
+        let order = |busy: Hop, idle: Hop| if is_first { [busy, idle] } else { [idle, busy] };
+        send(&mut point, 9);
+        acknowledge(&mut point, 0, &order(hop(10, 0, 0), hop(10, 0, 0)));
+        let records = order(hop(20, 125_000, 0), hop(20, 62_500, 0));
+        near(acknowledge(&mut point, 10, &records), 95.05);
+        // Packet 10 was sent before this update; the next full one is that of packet 20.
+        send(&mut point, 19);
+        let records = order(hop(30, 250_000, 0), hop(30, 125_000, 0));
+        near(acknowledge(&mut point, 12, &records), 95.05 * 0.95 + 0.05);
+        near(point.references[0].rate / 1e9, 95.05 * 0.95 + 0.05);
+    }
+}
+
+/// Within a round trip each hop computes from its own reference, and a hop without news keeps it.
+#[test]
+fn hops_without_news_keep_their_rates() {
+    let config = Config { is_per_hop: true, ..config() };
+    let mut point = ReactionPoint::new(&config, LINE, LINE);
+    send(&mut point, 9);
+    acknowledge(&mut point, 0, &[hop(10, 0, 0), hop(10, 0, 0)]);
+    near(acknowledge(&mut point, 10, &[hop(20, 125_000, 0), hop(20, 62_500, 0)]), 95.05);
+    send(&mut point, 19);
+    // Neither record is newer: the rate stays. Then only the second one is, and the first hop's 95.05
+    // is the lower of both.
+    near(acknowledge(&mut point, 5, &[hop(20, 125_000, 0), hop(20, 62_500, 0)]), 95.05);
+    near(acknowledge(&mut point, 5, &[hop(20, 125_000, 0), hop(30, 125_000, 0)]), 95.05);
+    // The first link is full for another round trip; its reference stays until the next full update.
+    near(
+        acknowledge(&mut point, 5, &[hop(30, 250_000, 0), hop(40, 187_500, 0)]),
+        95.05 * 0.95 + 0.05,
+    );
+    near(point.references[0].rate / 1e9, 95.05);
+    near(point.references[1].rate / 1e9, 100.0);
+}
+
+#[test]
+fn a_given_round_trip_goes_before_that_of_the_flow() {
+    let given = config();
+    assert_eq!(given.for_round_trip(Span::us(99)).base_rtt, Span::us(10));
+    let open = Config { base_rtt: Span::ZERO, ..given };
+    assert_eq!(open.for_round_trip(Span::us(99)).base_rtt, Span::us(99));
+}

@@ -287,3 +287,42 @@ fn other_feedback_changes_nothing() {
     assert_eq!((point.rate(), point.outstanding.len()), (rate, 1));
     assert_eq!(point.poll_timeout(), Time::MAX);
 }
+
+/// Once per round trip: the first acknowledgement is only remembered, those of packets that were sent before
+/// the last change are ignored, five increases in a row make the sixth five times as large, and a round trip
+/// begins with the first bit. Computed by hand, in Mb/s.
+#[test]
+fn per_round_trip_one_acknowledgement_counts() {
+    let config = Config { update: Update::PerRoundTrip, ..config() };
+    let mut point = ReactionPoint::new(&config, LINE, Rate::gbps(5));
+    let rate = |point: &ReactionPoint| point.rate().as_bps() / 1_000_000;
+    point.on_send(at(0), sent(0));
+    point.on_send(at(0), sent(1));
+    point.on_feedback(at(100), ack(0));
+    assert_eq!((rate(&point), point.last), (5_000, Some((100e6, at(100)))));
+    point.on_feedback(at(900), ack(1));
+    assert_eq!((rate(&point), point.last), (5_000, Some((100e6, at(100)))));
+    let mut next = 2;
+    let mut after = |point: &mut ReactionPoint, rtt: u64| {
+        let now = u64::from(next) * 2_000;
+        point.on_send(at(now), sent(next));
+        point.on_feedback(at(now + rtt), ack(next));
+        next += 1;
+        rate(point)
+    };
+    for expected in [5_010, 5_020, 5_030, 5_040, 5_050, 5_100, 5_150] {
+        assert_eq!(after(&mut point, 100), expected);
+    }
+    // Below T_low the increases in a row count as well.
+    let mut low = point.clone();
+    low.on_send(at(90_000), sent(90));
+    low.on_feedback(at(90_049), ack(90));
+    assert_eq!(rate(&low), 5_200);
+    // 1 - 0.8 (1 - 500/1000) = 0.6, and the count of increases begins anew.
+    assert_eq!(after(&mut point, 1_000), 3_090);
+    assert_eq!(after(&mut point, 40), 3_100);
+    // The average is now ((900 / 2 - 960) / 2 + 60) / 2 = -97.5 us: no rise.
+    assert_eq!(after(&mut point, 100), 3_110);
+    // (-97.5 + 300) / 2 = 101 us are five times the smallest round trip: as low as it goes.
+    assert_eq!(after(&mut point, 400), 10);
+}
