@@ -14,7 +14,7 @@ use pauseless_core::transport::Recovery;
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_fabric::fairness::FairShare;
 
-use self::shares::{Allowance, Crossing, PACKETS, Paths, Shares, allowance, demand};
+use self::shares::{Allowance, Crossing, NO_SHARE, PACKETS, Paths, Shares, allowance, demand};
 use crate::outcome::{Bottleneck, Ended, Rival, Starved, Undecided};
 use crate::progress::{RunEnd, rate_bps};
 use crate::served::{Mark, Served};
@@ -42,28 +42,20 @@ pub fn judge(run: &RunEnd<'_>, served: &Served) -> Starvation {
     let suspects = (0..run.flows.len())
         .filter_map(|flow| Suspect::new(served, &mut shares.paths, flow, lives[flow].clone()));
     let mut suspects = Vec::from_iter(suspects);
-    suspects.sort_by_key(|it| it.from);
-    // Those that are looked at, and those that will be.
-    let (mut due, mut next) = (Vec::new(), 0);
-    let first = suspects.first().map_or(end, |it| it.from);
-    for beat in first..end {
-        while suspects.get(next).is_some_and(|it| it.from == beat) {
-            due.push(next);
-            next += 1;
-        }
-        due.retain(|it: &usize| beat < suspects[*it].life.end);
-        if due.is_empty() {
-            continue;
-        }
-        let is_deadlocked = is_deadlocked(run, served, beat);
-        let shares = shares.at(beat);
-        for it in &due {
-            let suspect = &mut suspects[*it];
-            let share = shares[suspect.flow];
+    let first = suspects.iter().map(|it| it.from).min().unwrap_or(end);
+    let deadlocked = Vec::from_iter((first..end).map(|beat| is_deadlocked(run, served, beat)));
+    let histories = shares.histories(&suspects_by_flow(&suspects, run.flows.len()), first..end);
+    for suspect in &mut suspects {
+        let mut history = histories[suspect.flow].iter().peekable();
+        let mut share = NO_SHARE;
+        for beat in suspect.from..suspect.life.end {
+            while let Some((_, next)) = history.next_if(|(from, _)| *from <= beat) {
+                share = *next;
+            }
+            let is_deadlocked = deadlocked[beat - first];
             suspect.step(Beat { number: beat, share, is_deadlocked }, served.beat());
         }
     }
-    suspects.sort_by_key(|it| it.flow);
     let mut found = Starvation::default();
     for suspect in &mut suspects {
         if run.ended == Ended::Steady && suspect.life.end == end {
@@ -81,6 +73,15 @@ pub fn judge(run: &RunEnd<'_>, served: &Served) -> Starvation {
     let mut seen = Seen { paths: &shares.paths, served, crossing: &crossing, sums };
     found.starved = suspects.iter().filter_map(|it| it.starved(&mut seen)).collect();
     found
+}
+
+/// Whether each of so many flows is a suspect.
+fn suspects_by_flow(suspects: &[Suspect<'_>], count: usize) -> Vec<bool> {
+    let mut is_suspect = vec![false; count];
+    for suspect in suspects {
+        is_suspect[suspect.flow] = true;
+    }
+    is_suspect
 }
 
 /// The beats in which a flow had something to send.
@@ -254,9 +255,10 @@ impl<'r> Suspect<'r> {
         if !beat.is_deadlocked {
             self.held.clear();
         }
-        self.held.push(self.fair);
-        if !beat.is_deadlocked || got > 0.0 {
-            for fair in self.held.drain(..) {
+        if beat.is_deadlocked && got == 0.0 {
+            self.held.push(self.fair);
+        } else {
+            for fair in self.held.drain(..).chain([self.fair]) {
                 self.lag.add(fair, self.allowance);
                 self.silence.add(fair, self.allowance);
             }

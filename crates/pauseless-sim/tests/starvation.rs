@@ -28,13 +28,15 @@ fn cases(usual: u64) -> u64 {
 struct Made {
     config: Config,
     beats: Vec<[u64; 3]>,
+    /// The beat in which each flow starts.
+    starts: [usize; 3],
     episodes: Vec<Episode>,
 }
 
 impl Made {
     fn new(beats: Vec<[u64; 3]>) -> Made {
         let config = gfc_ring(Scheme::Pfc, Discipline::OutputQueued, 1);
-        Made { config, beats, episodes: Vec::new() }
+        Made { config, beats, starts: [0; 3], episodes: Vec::new() }
     }
 
     /// What is said after so many beats.
@@ -47,6 +49,9 @@ impl Made {
                 served.deliver(served.start_of(beat), FlowId(flow as u32), bytes);
                 flows[flow].delivered += bytes;
             }
+        }
+        for (flow, state) in flows.iter_mut().enumerate() {
+            state.start = Some(served.start_of(self.starts[flow]));
         }
         let (now, ended) = (served.start_of(beats), Ended::Duration);
         judge(
@@ -81,8 +86,7 @@ fn by_definition(beats: &[[u64; 3]], flow: usize) -> Option<(usize, usize)> {
         let lag = |from: usize| 0.1 * FAIR * (end - from) as f64 - (sums[end] - sums[from]);
         // The lag is the largest over all beginnings, the last of them where several are equal.
         let onset = (0..=end).max_by(|a, b| lag(*a).total_cmp(&lag(*b)).then(a.cmp(b)))?;
-        let fair = FAIR * (end - onset) as f64;
-        let counted = fair * (1.0 - WAIT / (end - onset).max(1) as f64);
+        let counted = FAIR * ((end - onset) as f64 - WAIT);
         let is_starving = 0.1 * (counted - ROOM) >= sums[end] - sums[onset];
         (end > onset && is_starving).then_some((onset, end))
     })
@@ -165,6 +169,23 @@ fn nothing_for_a_window_is_starvation_always() {
         assert_eq!(starved.rivals.len(), 1);
         assert!(starved.rivals[0].rate_bps > 4.9e9, "{:?}", starved.rivals);
     }
+}
+
+/// A flow that has just not starved for long gets nothing any more when its fair rate is halved: what
+/// it may wait for is priced at the rate of today.
+#[test]
+fn nothing_for_a_window_is_starvation_after_better_times() {
+    let window = (ROOM / FAIR + WAIT).ceil() as usize;
+    let before = 2_000;
+    let mut made = Made::new(vec![[(2.0 * FAIR * 0.099) as u64, 0, 0]; before]);
+    made.starts = [0, before, before];
+    made.beats.resize(before + 2 * window, [0, FAIR as u64, FAIR as u64]);
+    let early = made.judged(before);
+    assert_eq!(early.starved, []);
+    let doubt = early.undecided.expect("it lags by little for long");
+    assert!(doubt.needs > Time::ZERO + BEAT * before as u64);
+    let starved = made.judged(before + window + 2).starved;
+    assert_eq!(Vec::from_iter(starved.iter().map(|it| it.flow)), [FlowId(0)]);
 }
 
 /// Who gets nothing because of a deadlock is its victim, until the deadlock is broken, or the flow

@@ -76,12 +76,11 @@ pub(super) struct Shares<'r> {
     changes: Vec<(usize, usize, Change)>,
     /// How many of these were followed.
     followed: usize,
-    /// How many of these are in the shares.
-    shared: usize,
     active: BTreeSet<usize>,
-    /// The share of each flow, as of the last time when they were computed.
-    shares: Vec<FairShare>,
 }
+
+/// The share of a flow from each beat on in which it changes.
+pub(super) type History = Vec<(usize, FairShare)>;
 
 /// Shares are computed anew when as many flows have begun or ended since as there are, divided by
 /// this,
@@ -107,14 +106,50 @@ impl<'r> Shares<'r> {
             paths: Paths { config, known: vec![None; config.flows.len()] },
             changes,
             followed: 0,
-            shared: 0,
             active: BTreeSet::new(),
-            shares: vec![NO_SHARE; config.flows.len()],
         }
     }
 
-    /// The shares in a beat, by flow. Beats are asked for in their order.
-    pub fn at(&mut self, beat: usize) -> &[FairShare] {
+    /// The shares of the wanted flows in some beats.
+    pub fn histories(&mut self, is_wanted: &[bool], beats: Range<usize>) -> Vec<History> {
+        let mut histories = vec![History::new(); is_wanted.len()];
+        let due = self.due(beats.end);
+        // The last ones before the first beat hold until then.
+        let first = due.partition_point(|beat| *beat <= beats.start).saturating_sub(1);
+        for beat in &due[first.min(due.len())..] {
+            self.follow(*beat);
+            for (flow, share) in self.share() {
+                if is_wanted[flow] && histories[flow].last().is_none_or(|last| last.1 != share) {
+                    histories[flow].push((*beat, share));
+                }
+            }
+        }
+        histories
+    }
+
+    /// The beats in which shares are computed anew, whoever asks for them.
+    fn due(&self, end: usize) -> Vec<usize> {
+        let mut due = Vec::new();
+        let (mut followed, mut shared, mut active) = (0, 0, 0_usize);
+        for beat in 0..end {
+            while let Some((.., change)) = self.changes.get(followed).filter(|it| it.0 <= beat) {
+                match change {
+                    Change::Begins => active += 1,
+                    Change::Ends => active -= 1,
+                }
+                followed += 1;
+            }
+            let changes = followed - shared;
+            if changes > 0 && (changes * CHANGES >= active || beat.is_multiple_of(BEATS)) {
+                shared = followed;
+                due.push(beat);
+            }
+        }
+        due
+    }
+
+    /// Takes the flows into account that begin or end up to a beat.
+    fn follow(&mut self, beat: usize) {
         while let Some((_, flow, change)) =
             self.changes.get(self.followed).filter(|change| change.0 <= beat)
         {
@@ -124,24 +159,15 @@ impl<'r> Shares<'r> {
             };
             self.followed += 1;
         }
-        let changes = self.followed - self.shared;
-        let is_much = changes * CHANGES >= self.active.len();
-        if changes > 0 && (is_much || beat.is_multiple_of(BEATS)) {
-            self.shared = self.followed;
-            self.share();
-        }
-        &self.shares
     }
 
-    fn share(&mut self) {
+    fn share(&mut self) -> impl Iterator<Item = (usize, FairShare)> + use<> {
         let paths = &mut self.paths;
         let flows = self.active.iter().copied().filter(|flow| paths.get(*flow).is_some());
         let flows = Vec::from_iter(flows);
         let fair = Vec::from_iter(flows.iter().filter_map(|flow| self.paths.seen(*flow)));
         let shares = max_min(&fair, |node, port| self.paths.capacity(node, port));
-        for (flow, share) in flows.into_iter().zip(shares) {
-            self.shares[flow] = share;
-        }
+        flows.into_iter().zip(shares)
     }
 
     /// The flows that pass each egress port, as far as their shares were asked for.
@@ -216,7 +242,7 @@ pub(super) fn demand(flow: &Flow) -> Rate {
 
 /// The share of a flow that no rate would deliver, because it travels in a circle, and of one that has
 /// just begun.
-const NO_SHARE: FairShare = FairShare { bps: 0.0, bottleneck: None };
+pub(super) const NO_SHARE: FairShare = FairShare { bps: 0.0, bottleneck: None };
 
 /// The number that stands for a rate limit among the ports of its node.
 fn limit_port(number: usize) -> PortId {
