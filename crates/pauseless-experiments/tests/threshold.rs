@@ -267,3 +267,14 @@ fn runs_that_hang_on_unfinished_flows_are_counted_and_make_no_sharp_threshold() 
     assert_eq!(sure.open_count, 0);
     assert!(matches!(sure.verdict(), Verdict::Sharp(_)), "{:?}", sure.verdict());
 }
+
+/// A run that is too short to tell whether a flow starves is not one without starvation.
+#[test]
+fn what_is_undecided_is_counted() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/gfc-ring-buffer.toml");
+    let text = std::fs::read_to_string(path).expect("a scenario");
+    let text = text.replace("duration = \"100 ms\"", "duration = \"26 ms\"");
+    let question = question(&text, "topology.delay", ["1 us", "1.5 us"], "starvation");
+    let answer = answer(&question);
+    assert!(answer.open_count > 0, "{:?}", answer.verdict());
+}

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use pauseless_core::unit::Span;
 use pauseless_run::Run;
-use pauseless_run::metrics::completion::{fct, slowdown};
+use pauseless_run::metrics::completion::{fct, fct_best, slowdown};
 use pauseless_run::metrics::distribution::{Distribution, Percentile};
 use pauseless_run::metrics::has_started;
 use pauseless_run::results::{Facts, Reference};
@@ -121,4 +121,21 @@ fn bounds_contain_the_truth_of_a_run_that_was_let_finish() {
     assert!(with_unfinished > 70, "only {with_unfinished} pairs have unfinished flows");
     assert!(misled > 100, "survivors were below the bounds in {misled} numbers only");
     assert!(bounded > 30, "only {bounded} percentiles had a bound above");
+}
+
+/// What waits in a host that takes packets at its own pace may be taken faster than its link could
+/// have brought it.
+#[test]
+fn a_host_that_empties_its_buffer_at_once_is_within_the_bounds() {
+    let text = "duration = \"DURATION\"\nswitch.buffer = \"1 MB\"\nflow_control.kind = \"pfc\"\n\
+                [topology]\nkind = \"n-to-1\"\nsenders = 1\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
+                [[flow]]\nsource = \"H1\"\ntarget = \"R\"\nsize = \"400 KB\"\n\
+                [[receiver]]\nhost = \"R\"\nsteps = [[\"0 ms\", \"stop\"], [\"5 ms\", \"1.6 Tbps\"]]\n";
+    let [short, long] = ["4.99 ms", "20 ms"].map(|duration| run(text, duration));
+    let found = |run: &Run| run.outcome.flows[0];
+    assert!(found(&short).finish.is_none());
+    let truth = fct(&found(&long)).expect("it finishes");
+    let config = &short.scenario.config;
+    let best = fct_best(config, &short.outcome, &config.flows[0], &found(&short));
+    assert!(best.expect("it has started") <= truth, "{best:?} > {truth:?}");
 }

@@ -6,10 +6,10 @@ mod networks;
 
 use networks::random::{Wildness, random_network};
 use networks::{MTU, Scheme, gfc_ring};
-use pauseless_core::id::FlowId;
+use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_sim::config::{Replay, Stop};
+use pauseless_sim::config::{RateLimit, Replay, Stop};
 use pauseless_sim::outcome::{Ended, Episode, Starved};
 use pauseless_sim::parallel::Parallel;
 use pauseless_sim::progress::{FlowState, RunEnd};
@@ -275,4 +275,32 @@ fn a_flow_that_stands_still_is_starved_whatever_the_duration() {
     assert_eq!(facts(&run(&config).starved), starved[0]);
     assert_eq!(config.flows[0].packet, MTU);
     assert_eq!(config.flows[0].pace, Rate::gbps(10));
+}
+
+/// A flow whose target has everything waits for nothing, even if its source waits for the last
+/// acknowledgement.
+#[test]
+fn a_flow_that_has_arrived_does_not_starve() {
+    let mut made = Made::new(vec![[FAIR as u64; 3]; 10]);
+    made.beats.resize(500, [0, FAIR as u64, FAIR as u64]);
+    assert_eq!(made.judged(500).starved.len(), 1);
+    made.config.flows[0].size = Bytes::new(10 * FAIR as u64);
+    assert_eq!(made.judged(500), Starvation::default());
+}
+
+/// A limit of one class says nothing about another.
+#[test]
+fn a_limit_is_of_its_class() {
+    let mut made = Made::new(vec![[(FAIR / 100.0) as u64, FAIR as u64, FAIR as u64]; 500]);
+    let node = made.config.flows[0].source;
+    let (port, rate) = (PortId(0), Rate::mbps(50));
+    let mut starved_with = |class| {
+        made.config.mitigation.limits = vec![RateLimit { node, port, class, rate }];
+        made.judged(500).starved
+    };
+    // It gets all that its limit allows.
+    assert_eq!(starved_with(Class(0)), []);
+    let starved = starved_with(Class(1));
+    assert_eq!(Vec::from_iter(starved.iter().map(|it| it.flow)), [FlowId(0)]);
+    assert!((starved[0].fair_bps - 5e9).abs() < 1.0);
 }
