@@ -14,6 +14,8 @@ pub struct Tally {
     pub runs: usize,
     pub deadlocks: usize,
     pub starved: usize,
+    /// Runs without a deadlock and without a starving flow that are too short to tell.
+    pub undecided: usize,
     pub lost: u64,
     /// Goodput late in each run over what is fair, summed over greedy flows; per run.
     shares: Vec<f64>,
@@ -30,6 +32,7 @@ impl Tally {
             runs: 1,
             deadlocks: usize::from(outcome.deadlock.is_some()),
             starved: usize::from(!outcome.starved.is_empty() && outcome.deadlock.is_none()),
+            undecided: usize::from(is_undecided(outcome)),
             lost: outcome.lost_packets,
             ..Tally::default()
         };
@@ -57,8 +60,12 @@ impl Tally {
     }
 
     pub fn heading() -> &'static str {
-        "deadlocks                starved                  lost  goodput/fair     slowdown         finished"
+        "deadlocks                starved                  undecided  lost  goodput/fair     slowdown         finished"
     }
+}
+
+fn is_undecided(outcome: &Outcome) -> bool {
+    outcome.undecided.is_some() && outcome.starved.is_empty() && outcome.deadlock.is_none()
 }
 
 /// The sum of the max-min fair rates of all endless flows.
@@ -87,6 +94,7 @@ impl Sum for Tally {
             sum.runs += tally.runs;
             sum.deadlocks += tally.deadlocks;
             sum.starved += tally.starved;
+            sum.undecided += tally.undecided;
             sum.lost += tally.lost;
             sum.shares.extend(tally.shares);
             sum.slowdowns.extend(tally.slowdowns);
@@ -108,9 +116,10 @@ impl fmt::Display for Tally {
         };
         write!(
             f,
-            "{:<24} {:<24} {:>4}  {:<16} {:<16} {}",
+            "{:<24} {:<24} {:>9}  {:>4}  {:<16} {:<16} {}",
             share(self.deadlocks),
             share(self.starved),
+            self.undecided,
             self.lost,
             number(&self.shares),
             number(&self.slowdowns),

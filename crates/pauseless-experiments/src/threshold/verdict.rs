@@ -148,7 +148,7 @@ impl Answer {
     fn open_runs(&self) -> Option<String> {
         (self.open_count > 0).then(|| {
             let (open, all) = (self.open_count, self.run_count);
-            format!("in {open} of {all} runs flows that did not finish could change the answer")
+            format!("in {open} of {all} runs a longer run could change the answer")
         })
     }
 
