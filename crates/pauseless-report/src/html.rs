@@ -9,6 +9,7 @@ use std::fmt::{Display, Write};
 use pauseless_page::BUNDLE;
 
 use super::figure::{Panel, panels};
+use super::text::mood_of_run;
 use super::verdict::{self, Finding};
 use super::{diagram, provenance, scene, summary};
 use pauseless_figures as draw;
@@ -16,6 +17,7 @@ use pauseless_figures::colour::{ALARM, ALARM_GROUND, GRID, OUTLINE};
 pub use pauseless_figures::svg::escape;
 use pauseless_run::Run;
 use pauseless_text::quantity;
+use pauseless_text::terminal::Mood;
 
 /// What stands above the runs of a page.
 #[derive(Clone, Debug)]
@@ -137,10 +139,10 @@ pub fn goodputs(run: &Run) -> String {
 
 /// The verdict in a few words, as markup in its colour.
 pub fn badge(run: &Run) -> String {
-    let class = match verdict::findings(&run.outcome).first() {
-        Some(Finding::Deadlock | Finding::Loss) => "bad",
-        Some(Finding::Starvation) => "poor",
-        None => "good",
+    let class = match mood_of_run(run) {
+        Mood::Bad => "bad",
+        Mood::Poor => "poor",
+        _ => "good",
     };
     let text = escape(&verdict::brief(run));
     format!("<span class=\"badge {class}\">{text}</span>")

@@ -189,7 +189,7 @@ records! {
     } {
         /// The name of the flow.
         flow: String = run.flow_name(starved.flow).to_string();
-        /// What the flow got while it starved.
+        /// What the flow got from when it fell behind until it was furthest behind.
         rate_bps: f64 = starved.rate_bps;
         /// The max-min fair rate of the flow in that time.
         fair_bps: f64 = starved.fair_bps;
@@ -197,14 +197,14 @@ records! {
         since_ps: u64 = starved.since.as_ps();
         /// When that was more than queues and congestion control explain.
         found_ps: u64 = starved.found.as_ps();
-        /// When it last began to catch up; null if it starved until its end or that of the run.
+        /// When it had last made up for it; null if it starved until its end or that of the run.
         until_ps: Option<u64> = starved.until.map(Time::as_ps);
         /// How often it starved.
         times: u32 = starved.times;
         /// The link that would be full at fair rates; null if its own demand is its only limit.
         bottleneck: Option<String> =
             starved.bottleneck.map(|it| run.port_name(it.node, it.port).to_string());
-        /// The share of that link which delivered packets took while the flow starved.
+        /// The share of that link which delivered packets took in that time.
         bottleneck_used: Option<f64> = starved.bottleneck.map(|it| it.used);
         /// The other flows that got most of that link, the largest first.
         rivals: Vec<RivalRecord> = rivals.map(|it| RivalRecord::new(run, it)).collect();
@@ -224,7 +224,7 @@ records! {
         flow: String = run.flow_name(undecided.flow).to_string();
         /// Since when it lags behind.
         since_ps: u64 = undecided.since.as_ps();
-        /// The earliest end of the run at which it could be called starved.
+        /// The end of a run from which on it is called starved if it gets nothing more.
         needs_ps: u64 = undecided.needs.as_ps();
     }
 

@@ -18,9 +18,10 @@ pub fn mood_of(finding: Finding) -> Mood {
     }
 }
 
-/// The mood of a whole run: that of its worst finding.
+/// The mood of a whole run: that of its worst finding, or of what it leaves open.
 pub fn mood_of_run(run: &Run) -> Mood {
-    verdict::findings(&run.outcome).first().copied().map_or(Mood::Good, mood_of)
+    let calm = if run.outcome.undecided.is_some() { Mood::Poor } else { Mood::Good };
+    verdict::findings(&run.outcome).first().copied().map_or(calm, mood_of)
 }
 
 /// The whole report of one run.

@@ -269,7 +269,10 @@ pub fn undecided(run: &Run) -> Option<String> {
     let Undecided { flow, since, needs } = run.outcome.undecided?;
     let [since, needs] = [since, needs].map(|time| run.instant(time));
     let flow = run.flow_name(flow);
-    Some(format!("starvation is undecided: {flow} is behind since {since}, needs at least {needs}"))
+    Some(format!(
+        "starvation is undecided: {flow} is behind since {since}, needs at least {needs} if it gets \
+         nothing more"
+    ))
 }
 
 fn starvation_sentence(run: &Run) -> String {

@@ -123,7 +123,7 @@ impl Ended {
 pub struct Starved {
     /// The flow that starved.
     pub flow: FlowId,
-    /// What it got while it starved, in bit/s.
+    /// What it got from when it fell behind until it was furthest behind, in bit/s.
     pub rate_bps: f64,
     /// Its max-min fair rate in that time, in bit/s.
     pub fair_bps: f64,
@@ -131,7 +131,7 @@ pub struct Starved {
     pub since: Time,
     /// When that was more than queues and congestion control explain.
     pub found: Time,
-    /// When it last began to catch up; `None` if it starved until its end or that of the run.
+    /// When it had last made up for it; `None` if it starved until its end or that of the run.
     pub until: Option<Time>,
     /// How often it starved.
     pub times: u32,

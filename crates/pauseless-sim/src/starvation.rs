@@ -197,6 +197,9 @@ struct Record {
     times: u32,
     since: usize,
     found: usize,
+    /// When the last lag was deepest.
+    deepest: usize,
+    /// When it was made up for.
     until: usize,
     beats: usize,
     fair: f64,
@@ -270,7 +273,7 @@ impl<'r> Suspect<'r> {
         }
         let depth = self.lag.depth(self.floor);
         if depth <= 0.0 {
-            self.close();
+            self.close(end);
             self.lag = Lag::begin(end);
         } else if let Some(worst) = &mut self.worst {
             if depth > worst.depth(self.floor) {
@@ -298,9 +301,10 @@ impl<'r> Suspect<'r> {
     }
 
     /// Has made up for its lag, and starves no longer.
-    fn close(&mut self) {
+    fn close(&mut self, end: usize) {
         if let Some(worst) = self.worst.take() {
             self.record.add(worst);
+            self.record.until = end;
         }
     }
 
@@ -346,9 +350,8 @@ impl<'r> Suspect<'r> {
     /// The finding, if it starved.
     fn starved(&self, seen: &mut Seen<'_>) -> Option<Starved> {
         let mut record = self.record;
-        let is_open = self.worst.is_some();
-        if is_open {
-            record.add(self.lag);
+        if let Some(worst) = self.worst {
+            record.add(worst);
         }
         if record.times == 0 {
             return None;
@@ -363,13 +366,13 @@ impl<'r> Suspect<'r> {
             fair_bps: rate(record.fair),
             since: start_of(record.since),
             found: start_of(record.found),
-            until: (!is_open).then(|| start_of(record.until)),
+            until: self.worst.is_none().then(|| start_of(record.until)),
             times: record.times,
             bottleneck: None,
             rivals: Vec::new(),
         };
         if let Some((node, port)) = record.bottleneck {
-            let mut rivals = seen.rates(node, port, record.since..record.until);
+            let mut rivals = seen.rates(node, port, record.since..record.deepest);
             let total: f64 = rivals.iter().map(|rival| rival.rate_bps).sum();
             let used = total / seen.paths.capacity(node, port).as_bps() as f64;
             let port = seen.paths.limit(node, port).map_or(port, |limit| limit.port);
@@ -417,7 +420,7 @@ impl Seen<'_> {
 
 impl Record {
     fn add(&mut self, lag: Lag) {
-        self.until = lag.end;
+        self.deepest = lag.end;
         self.beats += lag.beats;
         self.fair += lag.fair;
         self.got += lag.got;

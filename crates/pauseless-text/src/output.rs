@@ -142,7 +142,7 @@ pub fn host() -> String {
 /// The file to replace, or none if what is there is no file and is written through: a pipe, a
 /// device, or a stream that a shell has opened, to which others may append.
 fn whole_target(path: &Path) -> io::Result<Option<PathBuf>> {
-    if path.starts_with("/dev") || path.starts_with("/proc") {
+    if STREAMS.iter().any(|stream| path.starts_with(stream)) {
         return Ok(None);
     }
     match fs::metadata(path) {
@@ -190,6 +190,10 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
         other => other,
     }
 }
+
+/// Names of what a shell has opened, which may be files. Others in `/dev`, such as those in
+/// `/dev/shm`, are what they seem.
+const STREAMS: [&str; 4] = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"];
 
 /// File names have 255 bytes, of which machine, process and count need some, and a character has four.
 const NAME_MAX: usize = 40;
@@ -247,6 +251,11 @@ mod tests {
     fn devices_are_written_through_and_folders_refused() {
         write(Path::new("/dev/null"), "gone").expect("it takes everything");
         assert!(write(Path::new("/dev/full"), "gone").is_err());
+        if Path::new("/dev/shm").is_dir() {
+            let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
+            let target = folder.path().join("a.txt");
+            assert_eq!(whole_target(&target).expect("there is room"), Some(target));
+        }
         let folder = tempfile::tempdir().expect("a folder");
         let error = check_place(folder.path()).expect_err("it is a folder");
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);

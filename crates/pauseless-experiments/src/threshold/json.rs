@@ -38,7 +38,7 @@ records! {
         precision: u64 = answer.precision;
         /// How many runs it took.
         runs: usize = answer.run_count;
-        /// In how many of them flows that did not finish could change the answer.
+        /// In how many of them a longer run could change the answer.
         open_runs: usize = answer.open_count;
         /// Present and true when it was broken off.
         #[serde(skip_serializing_if = "std::ops::Not::not")]

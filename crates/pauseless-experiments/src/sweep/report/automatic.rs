@@ -3,7 +3,7 @@
 use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::{Band, FINDINGS, Kind, Middle, Take, Wanted};
-use super::found::WARNINGS;
+use super::found::{UNDECIDED, WARNINGS};
 
 /// Shares of findings by all axes that are not repetitions, a line along each axis of numbers, a
 /// heat map if there are two, and a distribution.
@@ -88,7 +88,8 @@ fn measure(campaign: &Campaign) -> String {
     let kept: Vec<String> = campaign.keep.iter().map(|name| column(name)).collect();
     let liked = ["fct_mean_us", "rate_min"].into_iter().map(str::to_string);
     let liked = liked.filter(|name| kept.contains(name));
-    let is_measure = |name: &&String| !is_finding(name) && *name != WARNINGS;
+    let is_measure =
+        |name: &&String| !is_finding(name) && ![UNDECIDED, WARNINGS].contains(&name.as_str());
     let others = kept.iter().filter(is_measure).cloned();
     liked.chain(others).next().unwrap_or(FINDINGS[0].to_string())
 }

@@ -82,7 +82,7 @@ fn above(rows: &Rows<'_>, name: &str) -> Result<Vec<usize>, String> {
 }
 
 /// Whether a run was too short to tell whether a flow starves.
-const UNDECIDED: &str = "undecided";
+pub(super) const UNDECIDED: &str = "undecided";
 
 /// How many warnings the scenario of a run has.
 pub(super) const WARNINGS: &str = "warnings";

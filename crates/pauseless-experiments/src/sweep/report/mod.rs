@@ -31,7 +31,7 @@ use thiserror::Error;
 use self::claim::Judged;
 use self::file::{FINDINGS, Kind, Wanted};
 pub use self::found::Found;
-use self::found::WARNINGS;
+use self::found::{UNDECIDED, WARNINGS};
 pub use self::json::json;
 pub use self::page::page;
 pub use self::proportion::Share;
@@ -177,7 +177,7 @@ pub struct Failure(String);
 pub fn columns(campaign: &Campaign) -> Vec<String> {
     let mut axes: Vec<&str> = Vec::new();
     let mut columns: Vec<String> = ["task", "ended", "error"].map(str::to_string).to_vec();
-    let always = FINDINGS.into_iter().chain([WARNINGS]).map(str::to_string);
+    let always = FINDINGS.into_iter().chain([UNDECIDED, WARNINGS]).map(str::to_string);
     columns.extend(always.filter(|it| campaign.keep.contains(it)));
     let reports = reports(campaign);
     for wanted in reports.iter() {

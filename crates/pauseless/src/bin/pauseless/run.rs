@@ -1,5 +1,6 @@
 //! The command `pauseless run`: one simulation and its reports.
 
+use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
@@ -218,7 +219,14 @@ fn page(run: &Run) -> String {
 fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
     let mut files =
         vec![("resolved.toml", run.scenario.resolved()), ("flows.csv", csv::flows(run))];
-    files.extend(csv::series(run).map(|series| ("series.csv", series)));
+    match csv::series(run) {
+        Some(series) => files.push(("series.csv", series)),
+        // Curves of an earlier run in the same folder are not those of this one.
+        None if directory.join("result.json").exists() => {
+            let _ = fs::remove_file(directory.join("series.csv"));
+        }
+        None => {}
+    }
     // The last ones say that the others are there.
     files.push(("report.html", page(run)));
     files.push(("result.json", to_text(&json::run_document(run))));
