@@ -138,7 +138,11 @@ impl Flaw {
 }
 
 fn load(path: &Path, limit: u64) -> Result<String, Flaw> {
-    unpack(open(path)?, limit)
+    let file = open(path)?;
+    if file.metadata().is_ok_and(|found| found.is_file() && found.len() > limit) {
+        return Err(Flaw::TooLarge { limit });
+    }
+    unpack(file, limit)
 }
 
 /// Opens a file, a terminal or a pipe. Devices, which may never end, are no files.
