@@ -98,6 +98,15 @@ impl<T: Copy> Pool<T> {
         self.slots.get(fifo.tail as usize).map(|slot| &slot.element)
     }
 
+    /// The same, to be changed.
+    #[inline]
+    pub fn back_mut(&mut self, fifo: &Fifo) -> Option<&mut T> {
+        if fifo.is_empty() {
+            return None;
+        }
+        self.slots.get_mut(fifo.tail as usize).map(|slot| &mut slot.element)
+    }
+
     /// Iterates over all elements, first to last.
     pub fn iter(&self, fifo: &Fifo) -> impl Iterator<Item = &T> {
         let mut next = fifo.head;

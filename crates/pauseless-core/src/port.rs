@@ -205,7 +205,7 @@ impl Port {
 
     /// Handles a packet that has fully arrived: `charge` bytes go on the counter, unless they do
     /// not fit.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Time, class: Class, charge: Bytes) -> Result<(), Overrun> {
         let lane = &mut self.lanes[class.index()];
         let held = lane.held + charge;
@@ -214,8 +214,7 @@ impl Port {
         }
         lane.held = held;
         lane.held_max = lane.held_max.max(held);
-        lane.down.on_enqueue(now, charge, held);
-        if lane.down.has_signal(now) {
+        if lane.down.enqueue(now, charge, held) {
             self.talking |= 1 << class.0;
         }
         Ok(())
@@ -233,8 +232,7 @@ impl Port {
     pub fn dequeue(&mut self, now: Time, class: Class, charge: Bytes) {
         let lane = &mut self.lanes[class.index()];
         lane.held -= charge;
-        lane.down.on_dequeue(now, charge, lane.held);
-        if lane.down.has_signal(now) {
+        if lane.down.dequeue(now, charge, lane.held) {
             self.talking |= 1 << class.0;
         }
     }
@@ -263,6 +261,11 @@ impl Port {
     #[inline]
     pub fn is_out_of_band(&self) -> bool {
         self.is_out_of_band
+    }
+
+    /// Whether its classes are limited by flow control alone, and its messages use the wire.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.exceptions.is_none() && !self.is_out_of_band
     }
 
     /// Whether a control frame waits to be sent.

@@ -19,6 +19,7 @@ mod discipline;
 mod drain;
 mod header;
 mod inspect;
+mod plain;
 mod sharing;
 pub mod software;
 mod turns;
@@ -42,6 +43,7 @@ pub use discipline::{Arbiter, Discipline};
 pub use drain::Dropped;
 use drain::Taken;
 use header::Header;
+pub use plain::Driver;
 use software::Software;
 use watchdog::Watchdogs;
 

@@ -1,13 +1,19 @@
-//! The event queue: a wheel of buckets that are sorted when their turn comes.
+//! The event queue: a tree of minima for each node, and one over the nodes.
 //!
 //! The order of events is a fact of the simulation: time first, then the [`Kind`] in the order in
 //! which it is declared, then the number of the port or flow. No two live events share all three,
 //! so the order of insertion cannot matter.
+//!
+//! A port has four events at most: the arrival of a frame, the end of a transmission, the effect of a
+//! control frame and a timeout. Each has a leaf in a tree of its node, with time, kind and port in one
+//! number, so the root of a tree is its next event. To change a leaf takes a minimum of four numbers
+//! per level and no branch.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use pauseless_core::unit::{Span, Time};
+use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::unit::Time;
 
 /// The kinds of event. Simultaneous events are handled in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,11 +72,14 @@ impl Kind {
 /// The number of bits for the port or flow of an event.
 const INDEX_BITS: u32 = 28;
 
+/// The number of bits for the kind of an event.
+const KIND_BITS: u32 = 32 - INDEX_BITS;
+
 /// An event: its instant, its kind, and its port or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
     time: u64,
-    /// The kind above the number, in 32 bits, so that four pending events share a cache line.
+    /// The kind above the number.
     key: u32,
 }
 
@@ -98,14 +107,20 @@ impl Event {
         Event { time, key: key as u32 }
     }
 
-    /// The order of events as one number, which is compared without branches.
+    /// Its time and kind in one number, in the order of events.
     #[inline]
-    fn order(self) -> u128 {
-        u128::from(self.time) << 32 | u128::from(self.key)
+    fn rank(self) -> u64 {
+        self.time.min(u64::MAX >> KIND_BITS) << KIND_BITS | u64::from(self.key >> INDEX_BITS)
     }
 
     pub(crate) fn time(self) -> Time {
         Time::from_ps(self.time)
+    }
+
+    /// Whether it is of this kind.
+    #[inline(always)]
+    pub(crate) fn is(self, kind: Kind) -> bool {
+        self.key >> INDEX_BITS == kind as u32
     }
 
     pub(crate) fn kind(self) -> Kind {
@@ -117,248 +132,369 @@ impl Event {
     }
 }
 
-const BUCKETS: usize = 8_192;
-const WORDS: usize = BUCKETS / 64;
+/// The key of a leaf where nothing is due.
+const NEVER: u64 = u64::MAX;
 
-const NIL: u32 = u32::MAX;
-
-/// An event in the list of its bucket.
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    time: u64,
-    key: u32,
-    next: u32,
-}
-
-impl Node {
-    #[inline]
-    fn event(&self) -> Event {
-        let Node { time, key, .. } = *self;
-        Event { time, key }
-    }
-}
-
-/// All pending events. Pushing into the past is a bug and panics.
+/// All pending events, see the [module](self).
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// A bucket is `2^shift` picoseconds wide.
-    shift: u32,
-    /// The bucket that is being served, counted from time zero.
-    cursor: u64,
-    /// The rest of that bucket, latest first.
-    current: Vec<Event>,
-    /// The first node of every bucket's list, in no order: a bucket is sorted when its turn comes.
-    heads: Box<[u32; BUCKETS]>,
-    /// All lists in one pool, so that the node freed last, which is in the cache, is used next.
-    nodes: Vec<Node>,
-    free: u32,
-    occupied: [u64; WORDS],
-    near: usize,
-    /// What lies beyond the wheel.
-    far: BinaryHeap<Reverse<Event>>,
-    /// The bucket of the first of those, so that the heap is left alone until its turn comes.
-    far_bucket: u64,
-    now: u64,
+    /// The bits of a port in a key.
+    port_bits: u32,
+    /// Whether the run is so long that ports do not fit into keys: then they are searched for.
+    is_long: bool,
+    /// The instant from which on events have no number. No run is so long, so they are dropped.
+    horizon: Time,
+    nodes: Box<[NodeEvents]>,
+    /// All trees, one after the other.
+    quads: Box<[Quad]>,
+    /// The tree over the nodes: time and kind of the first event of each. A node that is being
+    /// handled may have a later one.
+    firsts: Box<[u64]>,
+    /// What happens to a node and to none of its ports: flows that start and stop, packets that a
+    /// slow host takes.
+    agendas: Box<[BinaryHeap<Reverse<Event>>]>,
+    /// What happens to the whole network.
+    whole: BinaryHeap<Reverse<Event>>,
+}
+
+/// Four neighbours in a tree of minima.
+type Quad = [u64; 4];
+
+/// The events of a node, in a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct NodeEvents {
+    /// The first arrival or departure, the first control frame or timeout, the first of the agenda.
+    roots: [u64; 3],
+    /// The trees of the first two.
+    trees: [Tree; 2],
+    /// The number of its ports, and that of the first one.
+    ports: u32,
+    first_end: u32,
+}
+
+/// A tree of minima: the first quad is that below the root, those of the leaves come last.
+#[derive(Clone, Copy, Debug)]
+struct Tree {
+    base: u32,
+    /// The first quad of leaves, counted from `base`.
+    leaves: u32,
+}
+
+/// The number before which the keys of a node are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit(u64);
+
+/// A port of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub node: NodeId,
+    pub port: PortId,
+}
+
+/// Whether a node is in this part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    Here,
+    Elsewhere,
+}
+
+impl Tree {
+    /// A tree at the end of `quads`.
+    fn new(quads: &mut Vec<Quad>, leaves: usize) -> Tree {
+        let (base, mut first, mut width) = (quads.len() as u32, 0, 4);
+        while width < leaves {
+            first = 4 * first + 1;
+            width *= 4;
+        }
+        quads.resize(quads.len() + first + leaves.div_ceil(4), [NEVER; 4]);
+        Tree { base, leaves: first as u32 }
+    }
+
+    /// Sets a leaf, and returns the root.
+    #[inline(always)]
+    fn climb(self, quads: &mut [Quad], leaf: u32, key: u64) -> u64 {
+        let quads = &mut quads[self.base as usize..];
+        let (mut at, mut place) = ((self.leaves + leaf / 4) as usize, leaf as usize % 4);
+        let mut least = key;
+        loop {
+            let quad = &mut quads[at];
+            quad[place] = least;
+            least = quad[0].min(quad[1]).min(quad[2].min(quad[3]));
+            if at == 0 {
+                return least;
+            }
+            (at, place) = ((at - 1) / 4, (at - 1) % 4);
+        }
+    }
+
+    #[inline(always)]
+    fn get(self, quads: &[Quad], leaf: u32) -> u64 {
+        quads[(self.base + self.leaves + leaf / 4) as usize][leaf as usize % 4]
+    }
 }
 
 impl EventQueue {
-    /// A queue for about `pending` events that lie within `horizon` of each other.
-    pub(crate) fn new(horizon: Span, pending: usize) -> EventQueue {
-        // About one event per bucket, but the wheel must reach well beyond the horizon.
-        let ideal = horizon.as_ps() / pending.max(1) as u64;
-        let least = 4 * horizon.as_ps() / BUCKETS as u64;
+    /// A queue for nodes with so many ports each, of which some are in another part of the run, until
+    /// `end`.
+    pub(crate) fn new(nodes: impl Iterator<Item = (usize, Where)>, end: Time) -> EventQueue {
+        let (mut all, mut quads, mut first_end, mut most) = (Vec::new(), Vec::new(), 0, 1);
+        for (ports, place) in nodes {
+            let leaves = if place == Where::Here { 2 * ports } else { 0 };
+            let trees = [(); 2].map(|()| Tree::new(&mut quads, leaves));
+            let ports = ports as u32;
+            all.push(NodeEvents { roots: [NEVER; 3], trees, ports, first_end });
+            first_end += ports;
+            most = most.max(ports);
+        }
+        let count = all.len();
+        let needed = most.next_power_of_two().ilog2();
+        let is_long = end.as_ps() >> (64 - KIND_BITS - needed) > 0;
+        let port_bits = if is_long { 0 } else { needed };
+        let horizon = Time::from_ps(1 << (64 - KIND_BITS - port_bits));
+        assert!(end < horizon, "a run of {end}");
         EventQueue {
-            shift: ideal.max(least).clamp(64, 1 << 24).ilog2(),
-            cursor: 0,
-            current: Vec::new(),
-            heads: Box::new([NIL; BUCKETS]),
-            nodes: Vec::new(),
-            free: NIL,
-            occupied: [0; WORDS],
-            near: 0,
-            far: BinaryHeap::new(),
-            far_bucket: u64::MAX,
-            now: 0,
+            port_bits,
+            is_long,
+            horizon,
+            nodes: all.into(),
+            quads: quads.into(),
+            firsts: vec![NEVER; 2 * count.next_power_of_two()].into(),
+            agendas: vec![BinaryHeap::new(); count].into(),
+            whole: BinaryHeap::new(),
         }
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.current.len() + self.near + self.far.len()
+    /// Takes over the events of a node.
+    pub(crate) fn take_node(&mut self, other: &mut EventQueue, node: NodeId) {
+        let from = &mut other.nodes[node.index()];
+        let to = &mut self.nodes[node.index()];
+        for (tree, there) in to.trees.into_iter().zip(from.trees) {
+            let size = to.quad_count();
+            let there = &mut other.quads[there.base as usize..][..size];
+            self.quads[tree.base as usize..][..size].swap_with_slice(there);
+        }
+        std::mem::swap(&mut to.roots, &mut from.roots);
+        std::mem::swap(&mut self.agendas[node.index()], &mut other.agendas[node.index()]);
+        self.leave(node);
+        other.leave(node);
     }
 
+    /// Schedules an event of a port, in the place of one of that kind that it may have.
     #[inline(always)]
-    pub(crate) fn push(&mut self, event: Event) {
-        assert!(self.now <= event.time, "an event in the past");
-        let bucket = event.time >> self.shift;
-        // Zero or less is the current bucket: one comparison finds what is on the wheel.
-        if bucket.wrapping_sub(self.cursor + 1) < BUCKETS as u64 - 1 {
-            self.file(bucket, event);
-        } else {
-            self.push_aside(bucket, event);
-        }
+    pub(crate) fn push(&mut self, place: Place, kind: Kind, time: Time) {
+        let first = self.push_here(place, kind, time);
+        self.note(place.node, first);
     }
 
-    /// Keeps an event that is not for the wheel: it is due in the current bucket, or far away. Whoever
-    /// has many for the current bucket pushes the latest first, which moves no other.
-    #[inline(never)]
-    fn push_aside(&mut self, bucket: u64, event: Event) {
-        if bucket <= self.cursor {
-            let at = self.current.partition_point(|other| *other > event);
-            self.current.insert(at, event);
-        } else {
-            self.far.push(Reverse(event));
-            self.far_bucket = self.far_bucket.min(bucket);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Event> {
-        if self.current.is_empty() && !self.advance() {
-            return None;
-        }
-        let event = self.current.pop()?;
-        self.now = event.time;
-        Some(event)
-    }
-
-    /// The first event if it comes before `limit`. What may still be pushed lies behind the limit of
-    /// a part of a run, so the wheel does not turn beyond it either.
-    #[inline]
-    pub(crate) fn pop_before(&mut self, limit: Event) -> Option<Event> {
-        if self.current.is_empty() {
-            let bound = limit.time >> self.shift;
-            if self.next_bucket().is_none_or(|bucket| bucket > bound) || !self.advance() {
-                return None;
-            }
-        }
-        if *self.current.last()? >= limit {
-            return None;
-        }
-        let event = self.current.pop()?;
-        self.now = event.time;
-        Some(event)
-    }
-
-    /// The first event, which stays where it is.
-    pub(crate) fn peek(&self) -> Option<Event> {
-        if let Some(event) = self.current.last() {
-            return Some(*event);
-        }
-        let far = self.far.peek().map(|Reverse(event)| *event);
-        if self.near == 0 {
-            return far;
-        }
-        let mut first = far;
-        let mut at = self.heads[self.next_occupied()];
-        while at != NIL {
-            let node = &self.nodes[at as usize];
-            first = Some(first.map_or(node.event(), |first| first.min(node.event())));
-            at = node.next;
-        }
-        first
-    }
-
-    /// The first event, if it may be due in this very instant; later ones are mostly left out.
-    #[inline]
-    pub(crate) fn peek_now(&self) -> Option<Event> {
-        // All events of an instant are in one bucket.
-        self.current.last().copied()
-    }
-
-    /// The bucket of the first event, given that nothing is left in the current one.
-    fn next_bucket(&self) -> Option<u64> {
-        let far = (self.far_bucket < u64::MAX).then_some(self.far_bucket);
-        if self.near == 0 {
-            return far;
-        }
-        let ahead = self.next_occupied() + BUCKETS - self.cursor as usize % BUCKETS;
-        let near = self.cursor + (ahead % BUCKETS) as u64;
-        Some(far.map_or(near, |far| far.min(near)))
-    }
-
+    /// As [`EventQueue::push`], for the node whose events are being handled: [`EventQueue::leave`] makes
+    /// it known. Returns the first event of the same sort.
     #[inline(always)]
-    fn file(&mut self, bucket: u64, event: Event) {
-        let index = bucket as usize % BUCKETS;
-        let Event { time, key } = event;
-        let next = self.heads[index];
-        let node = Node { time, key, next };
-        if let Some(slot) = self.nodes.get_mut(self.free as usize) {
-            self.heads[index] = self.free;
-            self.free = slot.next;
-            *slot = node;
-        } else {
-            self.heads[index] = self.nodes.len() as u32;
-            self.grow(node);
-        }
-        self.occupied[index / 64] |= 1 << (index % 64);
-        self.near += 1;
+    pub(crate) fn push_here(&mut self, place: Place, kind: Kind, time: Time) -> u64 {
+        let rank = time.as_ps() << KIND_BITS | kind as u64;
+        let key = self.key(rank, u32::from(place.port.0));
+        let key = if time < self.horizon { key } else { NEVER };
+        self.set(place, kind, key)
     }
 
+    /// Removes an event of a port, of the node whose events are being handled.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self, place: Place, kind: Kind) {
+        self.set(place, kind, NEVER);
+    }
+
+    /// Sets a leaf, and returns the root of its tree.
+    #[inline(always)]
+    fn set(&mut self, place: Place, kind: Kind, key: u64) -> u64 {
+        let node = &mut self.nodes[place.node.index()];
+        let (tree, leaf) = node.leaf(u32::from(place.port.0), kind);
+        let root = node.trees[tree].climb(&mut self.quads, leaf, key);
+        node.roots[tree] = root;
+        root
+    }
+
+    /// Schedules an event that happens to a node and to none of its ports.
     #[cold]
-    fn grow(&mut self, node: Node) {
-        self.nodes.push(node);
+    pub(crate) fn push_at(&mut self, node: NodeId, event: Event) {
+        if event.time() < self.horizon {
+            self.agendas[node.index()].push(Reverse(event));
+            let first = self.attend(node);
+            self.note(node, first);
+        }
     }
 
-    /// Makes the next bucket that holds something the current one.
-    fn advance(&mut self) -> bool {
-        self.fetch_far();
-        if self.near == 0 {
-            let Some(Reverse(first)) = self.far.peek() else {
-                return false;
-            };
-            // Everything pending is far away: move the wheel there.
-            self.cursor = (first.time >> self.shift) - 1;
-            self.fetch_far();
-        }
-        let index = self.next_occupied();
-        let ahead = (index + BUCKETS - self.cursor as usize % BUCKETS) % BUCKETS;
-        self.cursor += ahead as u64;
-        let mut at = std::mem::replace(&mut self.heads[index], NIL);
-        while at != NIL {
-            let node = &mut self.nodes[at as usize];
-            self.current.push(node.event());
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = std::mem::replace(&mut at, next);
-        }
-        self.occupied[index / 64] &= !(1 << (index % 64));
-        self.near -= self.current.len();
-        if self.current.len() > 1 {
-            self.current.sort_unstable_by_key(|event| Reverse(event.order()));
-        }
-        true
+    /// Removes the first event of that sort from the node whose events are being handled.
+    #[cold]
+    pub(crate) fn pop_at(&mut self, node: NodeId) -> Event {
+        let event = self.agendas[node.index()].pop();
+        self.attend(node);
+        let Reverse(event) = event.expect("only called for an event of the agenda");
+        event
     }
 
-    /// Moves what the wheel has come to cover from the heap into the wheel.
+    /// Looks up the first event of an agenda, and returns its key.
+    fn attend(&mut self, node: NodeId) -> u64 {
+        let first = self.agendas[node.index()].peek();
+        let key = first.map_or(NEVER, |Reverse(event)| event.rank() << self.port_bits);
+        self.nodes[node.index()].roots[2] = key;
+        key
+    }
+
+    /// Schedules an event of the whole network.
+    #[cold]
+    pub(crate) fn push_whole(&mut self, event: Event) {
+        self.whole.push(Reverse(event));
+    }
+
+    /// The first event of the whole network.
     #[inline]
-    fn fetch_far(&mut self) {
-        while self.far_bucket - self.cursor < BUCKETS as u64 {
-            self.fetch_first();
+    pub(crate) fn peek_whole(&self) -> Option<Event> {
+        self.whole.peek().map(|Reverse(event)| *event)
+    }
+
+    /// Removes the first event of the whole network.
+    #[cold]
+    pub(crate) fn pop_whole(&mut self) -> Option<Event> {
+        self.whole.pop().map(|Reverse(event)| event)
+    }
+
+    /// Whether nothing is pending.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.firsts[1] == NEVER && self.whole.is_empty()
+    }
+
+    /// The instant of the first event of all nodes; [`Time::MAX`] if there is none.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        match self.firsts[1] {
+            NEVER => Time::MAX,
+            first => Time::from_ps(first >> KIND_BITS),
         }
     }
 
-    /// Moves the first event of the heap into the wheel.
-    #[inline(never)]
-    fn fetch_first(&mut self) {
-        let Reverse(event) = self.far.pop().expect("the heap has an event for the wheel");
-        self.file(event.time >> self.shift, event);
-        let next = self.far.peek();
-        self.far_bucket = next.map_or(u64::MAX, |Reverse(event)| event.time >> self.shift);
+    /// The node with the first event of all nodes, if that comes before `limit`.
+    #[inline]
+    pub(crate) fn first_node(&self, limit: Event) -> Option<NodeId> {
+        let (leaves, least) = (self.firsts.len() / 2, self.firsts[1]);
+        if least >= limit.rank() {
+            return None;
+        }
+        let mut at = 1;
+        while at < leaves {
+            at *= 2;
+            at += usize::from(self.firsts[at] != least);
+        }
+        Some(NodeId((at - leaves) as u32))
     }
 
-    /// The first occupied bucket after the cursor, around the wheel.
-    fn next_occupied(&self) -> usize {
-        let start = (self.cursor as usize + 1) % BUCKETS;
-        let (word, bit) = (start / 64, start % 64);
-        let masked = self.occupied[word] & (u64::MAX << bit);
-        if masked != 0 {
-            return word * 64 + masked.trailing_zeros() as usize;
+    /// The first event of a node, if it comes before `limit`. It stays until its handler puts another
+    /// one in its place or removes it, or until [`EventQueue::retire`].
+    #[inline(always)]
+    pub(crate) fn first_of(&self, node: NodeId, limit: Limit) -> Option<Event> {
+        let NodeEvents { roots, first_end, .. } = &self.nodes[node.index()];
+        let key = roots[0].min(roots[1]).min(roots[2]);
+        if key >= limit.0 {
+            return None;
         }
-        let mut at = (word + 1) % WORDS;
-        while self.occupied[at] == 0 {
-            at = (at + 1) % WORDS;
+        let rank = key >> self.port_bits;
+        let mut port = key as u32 & ((1 << self.port_bits) - 1);
+        if self.is_long {
+            port = self.nodes[node.index()].search(&self.quads, key);
         }
-        at * 64 + self.occupied[at].trailing_zeros() as usize
+        let kind = rank as u32 & ((1 << KIND_BITS) - 1);
+        Some(Event { time: rank >> KIND_BITS, key: kind << INDEX_BITS | (first_end + port) })
+    }
+
+    /// The events of a node before `event`.
+    #[inline]
+    pub(crate) fn before(&self, event: Event) -> Limit {
+        let beyond = u64::MAX >> self.port_bits;
+        Limit(event.rank().min(beyond) << self.port_bits)
+    }
+
+    /// Removes an event of a port that was handled, unless there is another one in its place.
+    #[inline(always)]
+    pub(crate) fn retire(&mut self, node: NodeId, event: Event) {
+        let port = event.index() as u32 - self.nodes[node.index()].first_end;
+        let key = self.key(event.rank(), port);
+        let node = &mut self.nodes[node.index()];
+        let (tree, leaf) = node.leaf(port, event.kind());
+        if node.trees[tree].get(&self.quads, leaf) == key {
+            node.roots[tree] = node.trees[tree].climb(&mut self.quads, leaf, NEVER);
+        }
+    }
+
+    /// Makes known when a node comes next, after some of its events were handled.
+    #[inline]
+    pub(crate) fn leave(&mut self, node: NodeId) {
+        let roots = self.nodes[node.index()].roots;
+        let mut least = self.rank(roots[0].min(roots[1]).min(roots[2]));
+        let mut at = self.firsts.len() / 2 + node.index();
+        while at > 1 {
+            self.firsts[at] = least;
+            least = least.min(self.firsts[at ^ 1]);
+            at /= 2;
+        }
+        self.firsts[1] = least;
+    }
+
+    /// The key of an event of a port.
+    #[inline(always)]
+    fn key(&self, rank: u64, port: u32) -> u64 {
+        rank << self.port_bits | u64::from(port & ((1 << self.port_bits) - 1))
+    }
+
+    /// Time and kind of a key.
+    #[inline(always)]
+    fn rank(&self, key: u64) -> u64 {
+        if key == NEVER { NEVER } else { key >> self.port_bits }
+    }
+
+    /// Makes known that the first event of a node is `key`, unless it has an earlier one.
+    #[inline(always)]
+    fn note(&mut self, node: NodeId, key: u64) {
+        let rank = self.rank(key);
+        let mut at = self.firsts.len() / 2 + node.index();
+        while at > 0 && rank < self.firsts[at] {
+            self.firsts[at] = rank;
+            at /= 2;
+        }
+    }
+}
+
+impl NodeEvents {
+    /// The tree and the leaf of an event of a port.
+    #[inline(always)]
+    fn leaf(&self, port: u32, kind: Kind) -> (usize, u32) {
+        match kind {
+            Kind::Arrive => (0, port),
+            Kind::Transmitted => (0, self.ports + port),
+            Kind::Signal | Kind::LateSignal => (1, port),
+            _ => (1, self.ports + port),
+        }
+    }
+
+    /// The port whose event has this key, the lowest of several.
+    #[cold]
+    fn search(&self, quads: &[Quad], key: u64) -> u32 {
+        let Some(tree) = (0..2).find(|tree| self.roots[*tree] == key) else {
+            return 0;
+        };
+        let tree = self.trees[tree];
+        let mut at = 0;
+        loop {
+            let quad = &quads[(tree.base + at) as usize];
+            let place = quad.iter().position(|it| *it == key).unwrap_or(0) as u32;
+            if at >= tree.leaves {
+                return (4 * (at - tree.leaves) + place) % self.ports;
+            }
+            at = 4 * at + 1 + place;
+        }
+    }
+
+    /// The number of quads of each of its trees.
+    fn quad_count(&self) -> usize {
+        self.trees[0].leaves as usize + (2 * self.ports as usize).div_ceil(4)
     }
 }
 
@@ -367,49 +503,67 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Handles everything in order.
+    fn drain(queue: &mut EventQueue) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(node) = queue.first_node(Event::first_at(Time::MAX)) {
+            let limit = queue.before(Event::first_at(Time::MAX));
+            let event = queue.first_of(node, limit).expect("it is first");
+            events.push(match event.kind() {
+                Kind::FlowStart => queue.pop_at(node),
+                _ => event,
+            });
+            queue.retire(node, event);
+            queue.leave(node);
+        }
+        events
+    }
+
     proptest! {
-        /// Against a sorted list: any mix of pushes and pops, near and far, comes out in order.
+        /// Against a sorted list: whatever is pushed, in whatever order, comes out in order.
         #[test]
-        fn pops_in_total_order(
-            operations in prop::collection::vec((0u64..1 << 40, 0u32..50, any::<bool>()), 1..400),
-            horizon in 1u64..1 << 30,
+        fn events_come_in_total_order(
+            pushes in prop::collection::vec((0u64..50, 0usize..4, 0usize..9), 1..200),
+            end in prop_oneof![Just(100), Just(1u64 << 59)],
         ) {
-            let mut queue = EventQueue::new(Span::ps(horizon), 20);
-            let mut model: Vec<Event> = Vec::new();
-            let mut now = 0;
-            for (ahead, index, pop) in operations {
-                let near = ahead >> (index % 41);
-                let kind = Kind::from_number(index % 13);
-                let event = Event::new(Time::from_ps(now + near), kind, index);
-                queue.push(event);
-                model.push(event);
-                if pop {
-                    model.sort_by(|a, b| b.cmp(a));
-                    let expected = model.pop().unwrap();
-                    prop_assert_eq!(queue.pop(), Some(expected));
-                    now = expected.time;
-                }
-                prop_assert_eq!(queue.len(), model.len());
+            const PORTS: [usize; 3] = [1, 5, 3];
+            let kinds = [Kind::Signal, Kind::Arrive, Kind::Transmitted, Kind::Timeout];
+            let mut queue = EventQueue::new(PORTS.map(|it| (it, Where::Here)).into_iter(), Time::from_ps(end));
+            let mut model = std::collections::BTreeMap::new();
+            for (time, kind, end) in pushes {
+                let (node, port) = match end {
+                    0 => (0, 0),
+                    1..6 => (1, end - 1),
+                    _ => (2, end - 6),
+                };
+                let place = Place { node: NodeId(node), port: PortId(port as u16) };
+                let (time, kind) = (Time::from_ps(time), kinds[kind]);
+                queue.push(place, kind, time);
+                model.insert((kind, end), Event::new(time, kind, end as u32));
+                let start = Event::new(time, Kind::FlowStart, model.len() as u32);
+                queue.push_at(NodeId(0), start);
+                model.insert((Kind::FlowStart, 100 + model.len()), start);
+                // A later event in the place of an earlier one is known when its node was left.
+                queue.leave(place.node);
             }
-            model.sort();
-            for expected in model {
-                prop_assert_eq!(queue.pop(), Some(expected));
-            }
-            prop_assert_eq!(queue.pop(), None);
+            let mut expected = Vec::from_iter(model.into_values());
+            expected.sort();
+            prop_assert_eq!(drain(&mut queue), expected);
         }
     }
 
     #[test]
     fn simultaneous_events_follow_kind_and_index() {
-        let mut queue = EventQueue::new(Span::us(1), 10);
+        let mut queue =
+            EventQueue::new([1, 5].map(|it| (it, Where::Here)).into_iter(), Time::from_ps(1_000));
         let time = Time::from_ps(500);
-        let order = [(Kind::Signal, 9), (Kind::Arrive, 3), (Kind::Arrive, 4), (Kind::Look, 0)];
-        for (kind, index) in order.into_iter().rev() {
-            queue.push(Event::new(time, kind, index));
+        let order = [(Kind::Signal, 5), (Kind::Arrive, 0), (Kind::Arrive, 4), (Kind::Timeout, 1)];
+        for (kind, end) in order.into_iter().rev() {
+            let (node, port) = if end == 0 { (0, 0) } else { (1, end - 1) };
+            queue.push(Place { node: NodeId(node), port: PortId(port) }, kind, time);
         }
-        for (kind, index) in order {
-            let event = queue.pop().unwrap();
-            assert_eq!((event.kind(), event.index()), (kind, index as usize));
-        }
+        let events = drain(&mut queue).into_iter();
+        let found = Vec::from_iter(events.map(|event| (event.kind(), event.index() as u16)));
+        assert_eq!(found, order);
     }
 }

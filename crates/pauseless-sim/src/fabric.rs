@@ -11,6 +11,7 @@ use pauseless_core::switch::{Switch, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use crate::config::{Config, Mitigation, Watchdog};
+use crate::event::Place;
 use crate::rng::{Purpose, Stream};
 use crate::tag::Tag;
 
@@ -61,6 +62,48 @@ pub(crate) enum Frame {
     Control(Control),
 }
 
+/// A frame on a wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flying {
+    pub frame: Frame,
+    /// When the frame behind it arrives, which is asked when this one does: so that one, which was not
+    /// touched for long, need not be.
+    pub next: Time,
+}
+
+/// All frames on wires.
+#[derive(Debug)]
+pub(crate) struct Sky(Pool<Flying>);
+
+impl Sky {
+    /// Puts a frame on the wire to `end`, where it arrives at `time` and not before others; whether it
+    /// is the only one.
+    #[inline(always)]
+    pub(crate) fn launch(&mut self, end: &mut End, time: Time, frame: Frame) -> bool {
+        if let Some(last) = self.0.back_mut(&end.incoming) {
+            last.next = time;
+        }
+        self.0.push_back(&mut end.incoming, Flying { frame, next: Time::MAX })
+    }
+
+    /// The frame that arrives at `end` first.
+    #[inline(always)]
+    pub(crate) fn first(&self, end: &End) -> Option<&Flying> {
+        self.0.front(&end.incoming)
+    }
+
+    /// Takes that frame off its wire.
+    #[inline(always)]
+    pub(crate) fn land(&mut self, end: &mut End) -> Option<Flying> {
+        self.0.pop_front(&mut end.incoming)
+    }
+
+    /// All frames on their way to `end`.
+    pub(crate) fn frames(&self, end: &End) -> impl Iterator<Item = Frame> {
+        self.0.iter(&end.incoming).map(|flying| flying.frame)
+    }
+}
+
 /// One end of a link, by global port number: the incoming direction and the node behind it.
 /// It fills one cache line, since every hop touches two of them.
 #[derive(Clone, Debug)]
@@ -75,12 +118,12 @@ pub(crate) struct End {
     pub delay: Span,
     /// The rate at which this end sends, by its own clock.
     pub line: Rate,
-    /// Frames on their way here, with the instants of their full arrival. Only the first has an
-    /// event, so pending events are proportional to ports, not to packets.
+    /// Frames on their way here. Only the first has an event, so pending events are proportional to
+    /// ports, not to packets.
     pub incoming: Fifo,
     /// Control frames that have arrived and have not yet taken effect.
     pub signals: Fifo,
-    /// When the pending timeout event will come; other timeout events are stale.
+    /// When the pending timeout event will come.
     pub armed: Time,
     /// Bytes of data and feedback that this end has put on its wire.
     pub sent: Bytes,
@@ -89,6 +132,12 @@ pub(crate) struct End {
 impl End {
     /// The other end is in the same part of the run.
     pub(crate) const HERE: u16 = u16::MAX;
+
+    /// The port that this is an end of.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        Place { node: self.node, port: self.port }
+    }
 }
 
 const _: () = assert!(size_of::<End>() == 64);
@@ -107,6 +156,8 @@ pub(crate) struct Jitter {
     pub processing: Stream,
     pub wire: Stream,
     pub line: Stream,
+    /// When the last frame arrives at the far end, where wires draw.
+    pub last_arrival: Time,
 }
 
 /// All nodes and links, with what is in them.
@@ -118,7 +169,7 @@ pub(crate) struct Fabric {
     pub jitters: Vec<Jitter>,
     /// Bytes received and control bytes sent by each end; apart from `End` to keep that small.
     pub traffic: Vec<Traffic>,
-    pub frames: Pool<(Time, Frame)>,
+    pub sky: Sky,
     pub controls: Pool<(Time, Control)>,
     starts: Vec<u32>,
     class_count: usize,
@@ -138,7 +189,7 @@ impl Fabric {
             ends: Vec::new(),
             jitters: Vec::new(),
             traffic: Vec::new(),
-            frames: Pool::new(),
+            sky: Sky(Pool::new()),
             controls: Pool::new(),
             starts,
             class_count: config.ingress.class_count(),
@@ -197,6 +248,7 @@ impl Fabric {
                 processing: Stream::new(config.seed, Purpose::Processing, number),
                 wire: Stream::new(config.seed, Purpose::Wire, number),
                 line: Stream::new(config.seed, Purpose::Line, number),
+                last_arrival: Time::ZERO,
             });
             self.ends.push(End {
                 node,
@@ -224,7 +276,7 @@ impl Fabric {
             ends: self.ends.clone(),
             jitters: self.jitters.clone(),
             traffic: self.traffic.clone(),
-            frames: Pool::new(),
+            sky: Sky(Pool::new()),
             controls: Pool::new(),
             starts: self.starts.clone(),
             class_count: self.class_count,
@@ -245,8 +297,8 @@ impl Fabric {
         for index in self.ends_of(node) {
             let mut end = other.ends[index].clone();
             (end.incoming, end.signals) = (Fifo::EMPTY, Fifo::EMPTY);
-            for frame in other.frames.iter(&other.ends[index].incoming) {
-                self.frames.push_back(&mut end.incoming, *frame);
+            for flying in other.sky.0.iter(&other.ends[index].incoming) {
+                self.sky.0.push_back(&mut end.incoming, *flying);
             }
             for control in other.controls.iter(&other.ends[index].signals) {
                 self.controls.push_back(&mut end.signals, *control);
@@ -290,7 +342,7 @@ impl Fabric {
         });
         let ends =
             self.ends.capacity() * (size_of::<End>() + size_of::<Jitter>() + size_of::<Traffic>());
-        let pools = self.frames.heap_bytes() + self.controls.heap_bytes();
+        let pools = self.sky.0.heap_bytes() + self.controls.heap_bytes();
         nodes.sum::<usize>() + ends + pools
     }
 }
@@ -341,8 +393,8 @@ impl Network for Fabric {
 
     fn in_flight(&self, queue: EgressQueue) -> Bytes {
         let end = &self.ends[self.end_index(queue.node, queue.port)];
-        let frames = self.frames.iter(&self.ends[end.peer as usize].incoming);
-        frames.fold(Bytes::ZERO, |sum, (_, frame)| match frame {
+        let frames = self.sky.frames(&self.ends[end.peer as usize]);
+        frames.fold(Bytes::ZERO, |sum, frame| match frame {
             Frame::Data(packet) if packet.class == queue.class => sum + packet.size(),
             Frame::Data(_) | Frame::Control(_) => sum,
         })

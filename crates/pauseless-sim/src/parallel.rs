@@ -25,7 +25,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use pauseless_core::class_map::ClassMap;
-use pauseless_core::id::NodeId;
 use pauseless_core::unit::Time;
 
 use crate::config::{Config, Recovery, Watchdog};
@@ -82,29 +81,12 @@ fn hops_per_window(config: &Config, partition: &Partition) -> u128 {
     u128::from(partition.weight) * u128::from(partition.lookahead.as_ps()) / duration
 }
 
-/// The number of parts of a run on this many threads. Even one thread is faster with several parts
-/// where much happens in a window: what a part needs then stays in the cache.
-fn parts_for(config: &Config, threads: usize) -> usize {
-    /// The ports of a part, whose state is about as large as a core's own cache.
-    const PORTS: usize = 192;
-    /// The most parts, each of which has a table of all ports and flows.
-    const PARTS_MAX: usize = 64;
-    /// The least packet-hops of a part in a window, so that each of its ports is used several
-    /// times.
-    const HOPS_PER_WINDOW: u128 = 1_000;
-    let least = match threads {
+/// The number of parts of a run on this many threads.
+fn parts_for(threads: usize) -> usize {
+    match threads {
         0 | 1 => 1,
         _ => threads * PARTS_PER_THREAD,
-    };
-    let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
-    let ports: usize = nodes.map(|node| config.topology.ports(node).len()).sum();
-    let parts = (ports / PORTS).min(PARTS_MAX);
-    if parts <= least || obstacle(config).is_some() {
-        return least;
     }
-    let found = partition(config, parts);
-    let hops = found.map_or(0, |partition| hops_per_window(config, &partition));
-    if hops / parts as u128 >= HOPS_PER_WINDOW { parts } else { least }
 }
 
 /// A run in progress, on one thread or on many.
@@ -152,14 +134,16 @@ impl<'c> From<Simulator<'c>> for Parallel<'c> {
 impl<'c> Parallel<'c> {
     /// A run at time zero, on this many threads.
     pub fn new(config: &'c Config, threads: usize) -> Parallel<'c> {
-        Parallel::in_parts(config, threads, parts_for(config, threads))
+        Parallel::in_parts(config, threads, parts_for(threads))
     }
 
     /// A run at time zero in this many parts, or fewer if the network is too small.
     pub fn in_parts(config: &'c Config, threads: usize, parts: usize) -> Parallel<'c> {
         let threads = threads.max(1);
-        let found =
-            if parts > 1 && obstacle(config).is_none() { partition(config, parts) } else { None };
+        let found = match obstacle(config) {
+            None => partition(config, parts).or_else(|| Some(Partition::whole(config))),
+            Some(_) => None,
+        };
         let whole = Simulator::new(config);
         let inner = match found {
             None => Inner::One(Box::new(whole)),
@@ -293,8 +277,7 @@ impl<'c> Parts<'c> {
     fn new(mut whole: Simulator<'c>, partition: Partition) -> Parts<'c> {
         let count = partition.count;
         let mut parts = whole::split(&mut whole, &partition);
-        let first = parts.iter().map(|part| part.queue.peek());
-        let nexts = first.map(|event| AtomicU64::new(time_of(event).as_ps())).collect();
+        let nexts = parts.iter().map(|part| AtomicU64::new(part.queue.next().as_ps())).collect();
         Parts {
             mail: (0..count).map(|_| Mutex::default()).collect(),
             nexts,
@@ -363,7 +346,7 @@ impl<'c> Parts<'c> {
         }
         drop(mail);
         cell.run_before(limit);
-        let mut next = time_of(cell.queue.peek());
+        let mut next = cell.queue.next();
         if let Some(away) = &mut cell.away {
             next = next.min(away.take_earliest());
             let boxes = away.outbox.iter_mut().enumerate();
@@ -401,10 +384,6 @@ impl<'c> Parts<'c> {
         }
         lead.merge(parts)
     }
-}
-
-fn time_of(event: Option<Event>) -> Time {
-    event.map_or(Time::MAX, Event::time)
 }
 
 /// The state that all threads share while they advance a run.

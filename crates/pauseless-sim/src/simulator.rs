@@ -5,7 +5,9 @@ mod conserve;
 mod flows;
 mod hearing;
 mod mitigate;
+mod order;
 mod passage;
+mod plain;
 mod sharing;
 mod signals;
 mod stop;
@@ -17,7 +19,7 @@ mod wire;
 use std::sync::Arc;
 
 pub(crate) use away::{Away, Message};
-use flows::{Followers, Route};
+use flows::{Followers, Path, Route};
 pub(crate) use mitigate::Mitigating;
 pub(crate) use stop::Stopping;
 pub(crate) use tally::Tally;
@@ -30,14 +32,14 @@ use pauseless_core::switch::{Discipline, Transmit};
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::{Config, Reaction};
-use crate::event::{Event, EventQueue, Kind};
-use crate::fabric::{End, Fabric, Frame, Node, Packet};
+use crate::event::{Event, EventQueue, Kind, Place, Where};
+use crate::fabric::{End, Fabric, Flying, Frame, Node, Packet};
 use crate::heard::Listening;
 use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
-use crate::record::{self, Recorder, SampledRun};
+use crate::record::{self, Recorder};
 use crate::replay::Recording;
 use crate::rng::Stream;
 use crate::served::Served;
@@ -51,6 +53,8 @@ pub struct Simulator<'c> {
     pub(crate) config: &'c Config,
     pub(crate) fabric: Fabric,
     pub(crate) queue: EventQueue,
+    /// For so long a node cannot notice what the others do; zero if all events need one order.
+    pub(crate) window: Span,
     pub(crate) detector: Detector,
     pub(crate) recorder: Recorder,
     pub(crate) receivers: Receivers,
@@ -60,6 +64,8 @@ pub struct Simulator<'c> {
     pub(crate) served: Served,
     /// The routes of all flows, close together for the packet path.
     routes: Arc<[Route]>,
+    /// The paths of the packets of all flows, for those that take the short way.
+    paths: Arc<[Path]>,
     followers: Followers,
     answers: Answers,
     trails: Trails,
@@ -86,6 +92,10 @@ pub struct Simulator<'c> {
     is_settling: bool,
     /// Whether a blocked head blocks what is behind it.
     blocks_heads: bool,
+    /// Whether packets take the short way through switches.
+    is_lean: bool,
+    /// What is left of the event that is being handled.
+    later: Vec<plain::Later>,
     pub(crate) mitigating: Mitigating,
     /// What ends the run before its duration is over.
     pub(crate) stopping: Stopping,
@@ -110,7 +120,8 @@ impl<'c> Simulator<'c> {
         assert!(config.flows.len() < Event::INDEX_MAX, "too many flows");
         let mut simulator = Simulator {
             config,
-            queue: event_queue(&fabric, fabric.port_count()),
+            queue: event_queue(config, |_| Where::Here),
+            window: Span::ZERO,
             detector: Detector::new(&fabric),
             recorder: Recorder::new(config),
             receivers: Receivers::new(&config.receivers),
@@ -119,6 +130,7 @@ impl<'c> Simulator<'c> {
             flows: vec![FlowState::default(); config.flows.len()],
             served: Served::new(config),
             routes: config.flows.iter().map(Route::new).collect(),
+            paths: Arc::default(),
             followers: Followers::new(config),
             answers: Answers::default(),
             trails: Trails::default(),
@@ -135,6 +147,8 @@ impl<'c> Simulator<'c> {
                 || config.ingress.any(|control| matches!(control, FlowControl::GfcConceptual(_))),
             is_settling: matches!(config.discipline, Discipline::InputQueued(_)),
             blocks_heads: config.discipline.blocks_heads(),
+            is_lean: false,
+            later: Vec::new(),
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),
@@ -145,25 +159,23 @@ impl<'c> Simulator<'c> {
             tally: Tally::default(),
             fabric,
         };
+        simulator.is_lean = plain::is_lean(&simulator);
+        if simulator.is_lean {
+            simulator.paths = Path::all(config);
+        }
         simulator.schedule_start();
         simulator
     }
 
     fn schedule_start(&mut self) {
-        let mut events = Vec::new();
         for (index, flow) in self.config.flows.iter().enumerate() {
             let index = index as u32;
             if self.followers.is_free(index) {
-                events.push(Event::new(flow.start, Kind::FlowStart, index));
+                self.queue.push_at(flow.source, Event::new(flow.start, Kind::FlowStart, index));
             }
             if flow.stop < self.end {
-                events.push(Event::new(flow.stop, Kind::FlowStop, index));
+                self.queue.push_at(flow.target, Event::new(flow.stop, Kind::FlowStop, index));
             }
-        }
-        // Latest first, because a million of them may be due at once (`EventQueue::push_aside`).
-        events.sort_unstable();
-        for event in events.into_iter().rev() {
-            self.queue.push(event);
         }
         for index in 0..self.fabric.port_count() {
             let End { node, port, .. } = self.fabric.ends[index];
@@ -174,10 +186,10 @@ impl<'c> Simulator<'c> {
             self.arm(index, wanted);
         }
         if let Some(first) = self.recorder.next_sample() {
-            self.queue.push(Event::new(first, Kind::Sample, 0));
+            self.queue.push_whole(Event::new(first, Kind::Sample, 0));
         }
         if self.replay.is_some() {
-            self.queue.push(Event::new(self.now, Kind::Snapshot, 0));
+            self.queue.push_whole(Event::new(self.now, Kind::Snapshot, 0));
         }
         self.schedule_look();
     }
@@ -186,42 +198,6 @@ impl<'c> Simulator<'c> {
     pub fn run(mut self) -> Outcome {
         while self.advance(self.end) {}
         self.finish()
-    }
-
-    /// Runs until `until` or the end of the run; returns whether anything is left to do.
-    // Never inlined, so that profiles can tell it from what comes before and after.
-    #[inline(never)]
-    pub fn advance(&mut self, until: Time) -> bool {
-        let until = until.min(self.end);
-        while let Some(event) = self.queue.pop() {
-            if event.time() > until {
-                self.queue.push(event);
-                self.now = until;
-                return until < self.end;
-            }
-            self.take(event);
-            if self.stopping.is_any && self.is_answered() {
-                self.end = self.now;
-                return false;
-            }
-        }
-        // Nothing is pending, so nothing happens until the end.
-        self.now = self.end;
-        false
-    }
-
-    /// Handles one event, if there is one before the end of the run.
-    #[cfg(test)]
-    pub(crate) fn step(&mut self) -> bool {
-        let event = self.queue.pop().filter(|event| event.time() <= self.end);
-        event.map(|event| self.take(event)).is_some()
-    }
-
-    #[inline]
-    pub(crate) fn take(&mut self, event: Event) {
-        self.now = event.time();
-        self.tally.events += 1;
-        self.handle(event);
     }
 
     /// Simulated time so far.
@@ -245,59 +221,12 @@ impl<'c> Simulator<'c> {
         record::outcome(self)
     }
 
-    #[inline(always)]
-    fn handle(&mut self, event: Event) {
-        let index = event.index();
-        match event.kind() {
-            Kind::Arrive => self.on_arrive(index),
-            Kind::Transmitted => self.on_transmitted(index),
-            Kind::Timeout => self.on_timeout(index),
-            Kind::Signal | Kind::LateSignal => self.on_signal(index),
-            Kind::Consume => self.on_consume(index),
-            Kind::Recover => self.on_recover(index),
-            Kind::FlowStart => self.on_flow_start(index),
-            Kind::FlowStop => {
-                let flow = &mut self.flows[index];
-                flow.delivered_by_stop = Some(flow.delivered);
-                self.stopping.settle(index);
-            }
-            Kind::Sample => {
-                self.recorder.sample(&SampledRun {
-                    now: self.now,
-                    config: self.config,
-                    part: &|_| (&self.fabric, &self.flows),
-                });
-                if let Some(next) = self.recorder.next_sample() {
-                    self.queue.push(Event::new(next, Kind::Sample, 0));
-                }
-            }
-            Kind::Snapshot => self.on_snapshot(),
-            Kind::Look => self.on_look(),
-            Kind::Calm => self.on_calm(),
-        }
-    }
-
-    #[cold]
-    fn on_snapshot(&mut self) {
-        // This event does not change the network: observing a run must not change its number of
-        // events.
-        self.tally.events -= 1;
-        if let Some(replay) = &mut self.replay {
-            replay.take(self.now, &|_| &self.fabric, self.packet_max);
-            self.queue.push(Event::new(replay.next(), Kind::Snapshot, 0));
-        }
-    }
-
     fn on_arrive(&mut self, index: usize) {
-        let frames = &mut self.fabric.frames;
         let end = &mut self.fabric.ends[index];
-        let (time, frame) =
-            frames.pop_front(&mut end.incoming).expect("an arrival event has a frame on the wire");
-        debug_assert_eq!(time, self.now);
-        if let Some((next, _)) = frames.front(&end.incoming) {
-            self.queue.push(Event::new(*next, Kind::Arrive, index as u32));
-        }
+        let landed = self.fabric.sky.land(end);
+        let Flying { frame, next } = landed.expect("an arrival event has a frame on the wire");
         let (node, port) = (end.node, end.port);
+        self.queue.push_here(Place { node, port }, Kind::Arrive, next);
         if self.tapped.0.is_some() {
             self.show(index, Direction::In, frame);
         }
@@ -323,7 +252,7 @@ impl<'c> Simulator<'c> {
                     self.fabric.traffic[index].received += packet.size();
                 }
                 self.tally.packet_hops += 1;
-                self.tally.last_arrival = self.now;
+                self.tally.last_arrival = self.tally.last_arrival.max(self.now);
                 match &self.fabric.nodes[node.index()] {
                     Node::Switch(_) => self.on_switch_arrival(index, packet),
                     Node::Host(_) => self.on_host_arrival(index, packet),
@@ -354,13 +283,14 @@ impl<'c> Simulator<'c> {
         self.drain_host(node);
     }
 
-    fn on_transmitted(&mut self, index: usize) {
+    fn on_transmitted(&mut self, index: usize, event: Event) {
         let End { node, port, .. } = self.fabric.ends[index];
         match &mut self.fabric.nodes[node.index()] {
             Node::Switch(switch) => {
                 switch.handle_transmitted(self.now, port);
                 self.drain_switch(node);
                 if self.is_settling {
+                    self.queue.retire(node, event);
                     self.settle(node);
                 }
             }
@@ -373,12 +303,9 @@ impl<'c> Simulator<'c> {
 
     /// Lets an input-queued switch do what is left of this instant, after the last packet that ends in it.
     fn settle(&mut self, node: NodeId) {
-        let ends = self.fabric.ends_of(node);
-        let is_same = |event: Event| {
-            (event.time(), event.kind()) == (self.now, Kind::Transmitted)
-                && ends.contains(&event.index())
-        };
-        if self.queue.peek_now().is_some_and(is_same) {
+        let later = Event::first_at(self.now.saturating_add(Span::ps(1)));
+        let next = self.queue.first_of(node, self.queue.before(later));
+        if next.is_some_and(|event| event.kind() == Kind::Transmitted) {
             return;
         }
         loop {
@@ -394,9 +321,6 @@ impl<'c> Simulator<'c> {
 
     fn on_timeout(&mut self, index: usize) {
         let end = &mut self.fabric.ends[index];
-        if end.armed != self.now {
-            return;
-        }
         end.armed = Time::MAX;
         let (node, port) = (end.node, end.port);
         match &mut self.fabric.nodes[node.index()] {
@@ -423,9 +347,10 @@ impl<'c> Simulator<'c> {
         let controls = &mut self.fabric.controls;
         let (_, control) =
             controls.pop_front(&mut end.signals).expect("a signal event has a control frame");
-        if let Some((next, _)) = controls.front(&end.signals) {
-            let kind = self.config.hardware.ties.signal();
-            self.queue.push(Event::new(*next, kind, index as u32));
+        let kind = self.config.hardware.ties.signal();
+        match controls.front(&end.signals) {
+            Some((next, _)) => self.queue.push(Place { node, port }, kind, *next),
+            None => self.queue.clear(Place { node, port }, kind),
         }
         let is_gfc =
             matches!(control.signal, Signal::Stage(_) | Signal::Free(_) | Signal::Level(_));
@@ -482,7 +407,8 @@ impl<'c> Simulator<'c> {
 
     fn schedule_consumption(&mut self, position: usize) {
         if let Some(due) = self.receivers.due(position, self.now) {
-            self.queue.push(Event::new(due, Kind::Consume, position as u32));
+            let node = self.config.receivers[position].host;
+            self.queue.push_at(node, Event::new(due, Kind::Consume, position as u32));
         }
     }
 
@@ -589,7 +515,7 @@ impl<'c> Simulator<'c> {
     /// Puts a frame on the wire.
     #[inline(always)]
     fn transmit(&mut self, index: usize, transmit: Transmit<Tag>) {
-        let Fabric { ends, frames, jitters, traffic, .. } = &mut self.fabric;
+        let Fabric { ends, sky, jitters, traffic, .. } = &mut self.fabric;
         let end = &mut ends[index];
         let (frame, size) = match transmit {
             Transmit::Data { packet, size, class, is_marked } => {
@@ -610,18 +536,22 @@ impl<'c> Simulator<'c> {
         let size = size + self.config.wire_overhead;
         let longer = draw(&mut jitters[index].line, self.config.hardware.line_jitter);
         let left = self.now + end.line.tx_span(size) + longer;
-        self.queue.push(Event::new(left, Kind::Transmitted, index as u32));
-        let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);
-        let arrival = left + end.delay + extra;
+        self.queue.push_here(end.place(), Kind::Transmitted, left);
+        let mut arrival = left + end.delay;
+        if self.config.wire_jitter > Span::ZERO {
+            let jitter = &mut jitters[index];
+            // A wire keeps the order of its frames.
+            arrival = arrival + draw(&mut jitter.wire, self.config.wire_jitter);
+            arrival = arrival.max(jitter.last_arrival);
+            jitter.last_arrival = arrival;
+        }
         let peer = end.peer;
         if end.away != End::HERE {
             return self.post(index, arrival, frame);
         }
-        let incoming = &mut ends[peer as usize].incoming;
-        // A wire keeps the order of its frames.
-        let arrival = frames.back(incoming).map_or(arrival, |(last, _)| arrival.max(*last));
-        if frames.push_back(incoming, (arrival, frame)) {
-            self.queue.push(Event::new(arrival, Kind::Arrive, peer));
+        let peer = &mut ends[peer as usize];
+        if sky.launch(peer, arrival, frame) {
+            self.queue.push(peer.place(), Kind::Arrive, arrival);
         }
         if self.tapped.0.is_some() {
             self.show(index, Direction::Out, frame);
@@ -639,15 +569,17 @@ impl<'c> Simulator<'c> {
     #[inline(never)]
     fn rearm(&mut self, index: usize, wanted: Time) {
         assert!(self.now < wanted, "a timeout that is due was not handled");
-        self.fabric.ends[index].armed = wanted;
-        self.queue.push(Event::new(wanted, Kind::Timeout, index as u32));
+        let end = &mut self.fabric.ends[index];
+        end.armed = wanted;
+        self.queue.push(end.place(), Kind::Timeout, wanted);
     }
 }
 
-/// A queue for the events of this many ports.
-pub(crate) fn event_queue(fabric: &Fabric, port_count: usize) -> EventQueue {
-    let longest = fabric.ends.iter().map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
-    EventQueue::new(longest.max().unwrap_or(Span::us(1)), 2 * port_count)
+/// A queue for the events of the nodes that are here.
+pub(crate) fn event_queue(config: &Config, place: impl Fn(NodeId) -> Where) -> EventQueue {
+    let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
+    let nodes = nodes.map(|node| (config.topology.ports(node).len(), place(node)));
+    EventQueue::new(nodes, Time::ZERO + config.duration)
 }
 
 /// A random span below `bound`; draws nothing if that is zero.

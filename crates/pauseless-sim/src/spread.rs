@@ -15,14 +15,16 @@ use crate::outcome::CongestionTree;
 pub(crate) struct Spread {
     window: Span,
     links: Vec<Link>,
-    /// When links leave the tree, in order of time because the window is the same for all. An entry
-    /// is outdated if its link was held again; there is at most one per release within the last
-    /// window.
+    /// When links leave the tree, in order of time because the window is the same for all; in a part of
+    /// a run, whose nodes come in any order, in none. An entry is outdated if its link was held again;
+    /// there is at most one per release within the last window, or since the last report.
     leaving: VecDeque<(Time, u32)>,
+    /// The last of all of these.
+    last_due: Time,
     /// The number of links that are held now.
     held: u32,
     tree: Tree,
-    /// In a part of a run, the changes of the tree in order of time, for the lead of all parts.
+    /// In a part of a run, the changes of the tree in any order, for the lead of all parts.
     steps: Option<Vec<Step>>,
 }
 
@@ -76,6 +78,7 @@ impl Spread {
             window,
             links: vec![Link::default(); port_count],
             leaving: VecDeque::new(),
+            last_due: Time::ZERO,
             held: 0,
             tree: Tree {
                 members: 0,
@@ -95,9 +98,17 @@ impl Spread {
         part
     }
 
-    /// Moves the recorded changes up to `now` to `steps`.
+    /// Moves the recorded changes to `steps`, given that all nodes have come to `now`.
     pub(crate) fn report(&mut self, now: Time, steps: &mut Vec<Step>) {
-        self.advance(now);
+        for _ in 0..self.leaving.len() {
+            if let Some((due, port)) = self.leaving.pop_front() {
+                if due > now {
+                    self.leaving.push_back((due, port));
+                } else {
+                    self.leave(due, port as usize);
+                }
+            }
+        }
         steps.extend(self.steps.iter_mut().flat_map(|own| own.drain(..)));
     }
 
@@ -115,8 +126,7 @@ impl Spread {
 
     /// The number of links that are held, and when the last one leaves the tree or has left it.
     pub(crate) fn outlook(&self) -> (u32, Time) {
-        let last = self.leaving.back().map(|(due, _)| *due);
-        (self.held, last.unwrap_or(Time::ZERO))
+        (self.held, self.last_due)
     }
 
     /// Adds a link to the tree, or removes one.
@@ -136,7 +146,11 @@ impl Spread {
     /// Records that the sender at `port` starts or ceases to be held in one class; also for callers
     /// that report only changes over all classes.
     pub(crate) fn on_change(&mut self, now: Time, port: usize, held: bool) {
-        self.advance(now);
+        if self.steps.is_none() {
+            self.advance(now);
+        } else if let Some(due) = self.links[port].due(self.window).filter(|due| *due <= now) {
+            self.leave(due, port);
+        }
         let link = &mut self.links[port];
         if held {
             link.classes += 1;
@@ -156,6 +170,7 @@ impl Spread {
                 link.rest(now);
                 let due = now.saturating_add(self.window);
                 self.leaving.push_back((due, port as u32));
+                self.last_due = self.last_due.max(due);
             }
         }
     }
@@ -201,16 +216,21 @@ impl Spread {
                 break;
             }
             self.leaving.pop_front();
-            let link = self.links[port as usize];
-            let last = link.past.last.expect("a link on the list was held before");
-            // Otherwise it was held again, and has another entry.
-            if link.is_member && link.classes == 0 && last.saturating_add(self.window) == due {
-                self.links[port as usize].is_member = false;
-                self.step(due, false);
-            }
+            self.leave(due, port as usize);
         }
         if self.steps.is_none() {
             self.tree.integrate(now);
+        }
+    }
+}
+
+impl Spread {
+    /// Removes a link from the tree, unless it was held again and leaves later.
+    fn leave(&mut self, due: Time, port: usize) {
+        let link = &mut self.links[port];
+        if link.due(self.window) == Some(due) {
+            link.is_member = false;
+            self.step(due, false);
         }
     }
 }
@@ -235,6 +255,12 @@ impl Tree {
 }
 
 impl Link {
+    /// When it leaves the tree, if it is in it and not held.
+    fn due(&self, window: Span) -> Option<Time> {
+        let last = self.past.last.filter(|_| self.is_member && self.classes == 0);
+        last.map(|last| last.saturating_add(window))
+    }
+
     fn rest(&mut self, now: Time) {
         self.past.span = self.past.span + (now - self.since);
         self.past.last = Some(now);

@@ -428,6 +428,24 @@ impl Downstream for AnyDownstream {
 }
 
 impl AnyDownstream {
+    /// [`Downstream::on_enqueue`], and whether there is a message then.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, now: Time, size: Bytes, held: Bytes) -> bool {
+        each_downstream!(self, half => {
+            half.on_enqueue(now, size, held);
+            half.has_signal(now)
+        }, none => false)
+    }
+
+    /// [`Downstream::on_dequeue`], and whether there is a message then.
+    #[inline(always)]
+    pub(crate) fn dequeue(&mut self, now: Time, size: Bytes, held: Bytes) -> bool {
+        each_downstream!(self, half => {
+            half.on_dequeue(now, size, held);
+            half.has_signal(now)
+        }, none => false)
+    }
+
     /// Whether a message that resumes `peer` may still be on its way. Messages sent before
     /// `settled` have arrived or were lost; [`Time::ZERO`] where none is ever lost.
     pub fn is_resume_on_its_way(&self, peer: &AnyUpstream, settled: Time) -> bool {

@@ -81,7 +81,7 @@ impl<'c> Lead<'c> {
             }
             let nexts = parts.nexts.iter().map(|next| next.load(Ordering::Acquire));
             let first = Time::from_ps(nexts.min().unwrap_or(u64::MAX));
-            let global = self.whole.queue.peek().unwrap_or(Event::first_at(Time::MAX));
+            let global = self.whole.queue.peek_whole().unwrap_or(Event::first_at(Time::MAX));
             if first.min(global.time()) > until {
                 self.rest(first.min(global.time()), until);
                 return None;
@@ -155,13 +155,14 @@ impl<'c> Lead<'c> {
 
     /// Handles the next event that depends on the whole network.
     fn on_global(&mut self, whole: &Whole<'_, 'c>) {
-        let Some(event) = self.whole.queue.pop() else {
+        let Some(event) = self.whole.queue.peek_whole() else {
             return;
         };
         self.whole.now = event.time();
         match event.kind() {
             Kind::Sample => {
                 let run = &mut self.whole;
+                run.queue.pop_whole();
                 run.tally.events += 1;
                 run.recorder.sample(&SampledRun {
                     now: run.now,
@@ -172,18 +173,19 @@ impl<'c> Lead<'c> {
                     },
                 });
                 if let Some(next) = run.recorder.next_sample() {
-                    run.queue.push(Event::new(next, Kind::Sample, 0));
+                    run.queue.push_whole(Event::new(next, Kind::Sample, 0));
                 }
             }
             Kind::Snapshot => {
                 let run = &mut self.whole;
+                run.queue.pop_whole();
                 if let Some(replay) = &mut run.replay {
                     let part = |node: NodeId| &whole.part(node).fabric;
                     replay.take(run.now, &part, run.packet_max);
-                    run.queue.push(Event::new(replay.next(), Kind::Snapshot, 0));
+                    run.queue.push_whole(Event::new(replay.next(), Kind::Snapshot, 0));
                 }
             }
-            _ => self.whole.take(event),
+            _ => self.whole.take_whole(),
         }
     }
 
@@ -192,20 +194,17 @@ impl<'c> Lead<'c> {
         let mut whole = self.hold(parts);
         loop {
             let nexts = whole.parts.iter().enumerate();
-            let next = nexts.filter_map(|(place, part)| Some((part.queue.peek()?, place))).min();
-            let global = self.whole.queue.peek();
-            let first = [global, next.map(|(event, _)| event)].into_iter().flatten().min();
-            let Some(event) = first.filter(|event| *event < limit) else {
-                break;
-            };
-            match next {
-                Some((first, place)) if first == event => {
-                    whole.parts[place].queue.pop();
-                    whole.parts[place].take(event);
+            let global = self.whole.queue.peek_whole().filter(|event| *event < limit);
+            let before = global.unwrap_or(limit);
+            let next = nexts.filter_map(|(place, part)| Some((part.peek_before(before)?, place)));
+            match next.min() {
+                Some(((event, node), place)) => {
+                    whole.parts[place].take_first(node, before);
                     whole.exchange(place);
                     self.whole.now = event.time();
                 }
-                _ => self.on_global(&whole),
+                None if global.is_some() => self.on_global(&whole),
+                None => break,
             }
             if self.is_answered(&whole) {
                 self.is_over = true;
@@ -214,8 +213,7 @@ impl<'c> Lead<'c> {
             }
         }
         for (part, next) in whole.parts.iter().zip(&parts.nexts) {
-            let time = super::time_of(part.queue.peek());
-            next.store(time.as_ps(), Ordering::Release);
+            next.store(part.queue.next().as_ps(), Ordering::Release);
         }
     }
 

@@ -7,7 +7,7 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Span, Time};
 use pauseless_fabric::trace::{Header, trace};
 
-use crate::config::{Config, Flow};
+use crate::config::{Config, Flow, Follow};
 
 /// The division of the nodes of a run into parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +21,47 @@ pub(super) struct Partition {
     /// The least delay of a wire between two parts: the events of one do not affect the others for
     /// as long.
     pub lookahead: Span,
+    /// The least delay of any wire: the events of one node do not affect the others for as long. Zero
+    /// if they may at once.
+    pub window: Span,
+}
+
+impl Partition {
+    /// All nodes in one part.
+    pub(super) fn whole(config: &Config) -> Partition {
+        /// The windows of nodes after which there is time for the whole network.
+        const WINDOWS: u64 = 16;
+        let window = window(config);
+        Partition {
+            owner: vec![0; config.topology.nodes().len()].into(),
+            count: 1,
+            weight: weights(config).iter().sum(),
+            lookahead: if window == Span::ZERO { Span::us(10) } else { window * WINDOWS },
+            window,
+        }
+    }
+}
+
+/// For how long the events of a node do not affect the others.
+fn window(config: &Config) -> Span {
+    // A flow that starts when one ends elsewhere does so at once.
+    let is_local = |follow: &Follow| {
+        let [first, then] = [follow.first, follow.then].map(|flow| &config.flows[flow.index()]);
+        config.end_of(first) == then.source
+    };
+    if !config.follows.iter().all(is_local) {
+        return Span::ZERO;
+    }
+    wires(config).map(|(_, _, delay)| delay).min().unwrap_or(config.duration)
 }
 
 /// Divides a network into `wanted` parts or fewer; `None` if it cannot be cut. Hosts stay with their
 /// switch, a wire without delay is never cut, and a flow that starts when another one ends does so in
 /// the part where that ends.
 pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
+    if wanted < 2 {
+        return None;
+    }
     let wanted = wanted.min(usize::from(u16::MAX) - 1);
     let weights = weights(config);
     let total: u64 = weights.iter().sum();
@@ -51,6 +86,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
         weight: total,
         // Parts without wires between them never affect each other.
         lookahead: lookahead.unwrap_or(config.duration).max(Span::ps(1)),
+        window: window(config),
         owner,
     })
     .filter(|partition| partition.count > 1)

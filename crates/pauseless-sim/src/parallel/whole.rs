@@ -8,7 +8,7 @@ use pauseless_core::switch::Switch;
 use pauseless_core::unit::Bytes;
 
 use super::partition::Partition;
-use crate::event::{Event, Kind};
+use crate::event::Where;
 use crate::fabric::{End, Fabric};
 use crate::progress::FlowState;
 use crate::simulator::Simulator;
@@ -17,15 +17,15 @@ use crate::tag::Tag;
 /// Divides a run that has not begun. Events that depend on the whole network stay in `whole`.
 pub(super) fn split<'c>(whole: &mut Simulator<'c>, partition: &Partition) -> Vec<Simulator<'c>> {
     let owner = |node: NodeId| usize::from(partition.owner[node.index()]);
-    let mut port_counts = vec![0; partition.count];
-    for end in &whole.fabric.ends {
-        port_counts[owner(end.node)] += 1;
-    }
-    let empty = |port_count| whole.empty_part(partition.count, port_count);
-    let mut parts = Vec::from_iter(port_counts.into_iter().map(empty));
+    let empty = |part| {
+        let place = |node| if owner(node) == part { Where::Here } else { Where::Elsewhere };
+        whole.empty_part(partition.count, partition.window, place)
+    };
+    let mut parts = Vec::from_iter((0..partition.count).map(empty));
     for node in (0..partition.owner.len()).map(|node| NodeId(node as u32)) {
         let part = &mut parts[owner(node)];
         part.fabric.take_node(&mut whole.fabric, node);
+        part.queue.take_node(&mut whole.queue, node);
         for index in part.fabric.ends_of(node) {
             let peer = part.fabric.ends[index].peer as usize;
             let there = owner(whole.fabric.ends[peer].node);
@@ -33,28 +33,7 @@ pub(super) fn split<'c>(whole: &mut Simulator<'c>, partition: &Partition) -> Vec
             part.fabric.ends[index].away = if is_cut { there as u16 } else { End::HERE };
         }
     }
-    // What is due now is kept latest first, and so filled quickest from behind.
-    for event in whole.take_events().into_iter().rev() {
-        match part_of(whole, event) {
-            Some(node) => parts[owner(node)].queue.push(event),
-            None => whole.queue.push(event),
-        }
-    }
     parts
-}
-
-/// The node that an event happens to; `None` for events of the whole network.
-fn part_of(whole: &Simulator<'_>, event: Event) -> Option<NodeId> {
-    let index = event.index();
-    match event.kind() {
-        Kind::Signal | Kind::LateSignal | Kind::Arrive | Kind::Transmitted | Kind::Timeout => {
-            Some(whole.fabric.ends[index].node)
-        }
-        Kind::Consume => Some(whole.config.receivers[index].host),
-        Kind::FlowStart => Some(whole.config.flows[index].source),
-        Kind::FlowStop => Some(whole.config.flows[index].target),
-        Kind::Recover | Kind::Sample | Kind::Snapshot | Kind::Look | Kind::Calm => None,
-    }
 }
 
 /// All parts, held at once.

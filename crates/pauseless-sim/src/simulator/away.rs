@@ -3,10 +3,11 @@
 use pauseless_core::congestion::Feedback;
 use pauseless_core::deadlock::Detector;
 use pauseless_core::flow_control::Control;
-use pauseless_core::unit::Time;
+use pauseless_core::id::NodeId;
+use pauseless_core::unit::{Span, Time};
 
 use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
-use crate::event::{Event, EventQueue, Kind};
+use crate::event::{Kind, Where};
 use crate::fabric::{End, Frame};
 use crate::heard::Listening;
 use crate::progress::FlowState;
@@ -37,8 +38,6 @@ pub(crate) struct Message {
 pub(crate) struct Away {
     /// The frames by the part that they go to.
     pub outbox: Vec<Vec<Message>>,
-    /// When the last frame arrives on each wire to another part, by the number of its far end.
-    last: Vec<Time>,
     /// The earliest arrival of the frames sent since the last call of `take_earliest`.
     earliest: Time,
     /// Whether a queue was stopped since the last search for deadlocks.
@@ -54,12 +53,18 @@ impl Away {
 
 impl<'c> Simulator<'c> {
     /// An empty part, one of `count`, of this run, which has not begun.
-    pub(crate) fn empty_part(&self, count: usize, port_count: usize) -> Simulator<'c> {
+    pub(crate) fn empty_part(
+        &self,
+        count: usize,
+        window: Span,
+        place: impl Fn(NodeId) -> Where,
+    ) -> Simulator<'c> {
         let config = self.config;
         let fabric = self.fabric.empty(config);
         Simulator {
             config,
-            queue: event_queue(&fabric, port_count),
+            queue: event_queue(config, place),
+            window,
             detector: Detector::default(),
             recorder: Recorder::new(config),
             receivers: Receivers::new(&config.receivers),
@@ -68,6 +73,7 @@ impl<'c> Simulator<'c> {
             flows: vec![FlowState::default(); config.flows.len()],
             served: Served::new(config),
             routes: self.routes.clone(),
+            paths: self.paths.clone(),
             followers: self.followers.clone(),
             answers: Answers::default(),
             trails: Trails::default(),
@@ -83,6 +89,8 @@ impl<'c> Simulator<'c> {
             is_out_of_band: self.is_out_of_band,
             is_settling: self.is_settling,
             blocks_heads: self.blocks_heads,
+            is_lean: self.is_lean,
+            later: Vec::new(),
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: None,
@@ -91,7 +99,6 @@ impl<'c> Simulator<'c> {
             listening: Listening::new(&config.probes, self.held.len()),
             away: Some(Box::new(Away {
                 outbox: vec![Vec::new(); count],
-                last: vec![Time::ZERO; self.held.len()],
                 earliest: Time::MAX,
                 is_suspicious: false,
             })),
@@ -100,23 +107,9 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Removes all events of a run that has not begun.
-    pub(crate) fn take_events(&mut self) -> Vec<Event> {
-        let fresh = event_queue(&self.fabric, self.held.len());
-        let mut queue: EventQueue = std::mem::replace(&mut self.queue, fresh);
-        std::iter::from_fn(|| queue.pop()).collect()
-    }
-
-    /// Handles all events before `limit`.
-    pub(crate) fn run_before(&mut self, limit: Event) {
-        while let Some(event) = self.queue.pop_before(limit) {
-            self.take(event);
-        }
-    }
-
     /// Puts a frame on a wire that leads to another part.
     #[inline(never)]
-    pub(super) fn post(&mut self, index: usize, arrival: Time, frame: Frame) {
+    pub(super) fn post(&mut self, index: usize, time: Time, frame: Frame) {
         let End { peer, away, .. } = self.fabric.ends[index];
         let (said, trail) = match frame {
             Frame::Data(packet) => self.take_note(packet.tag),
@@ -125,10 +118,6 @@ impl<'c> Simulator<'c> {
         let Some(post) = &mut self.away else {
             unreachable!("only parts have cut wires");
         };
-        // A wire keeps the order of its frames.
-        let last = &mut post.last[peer as usize];
-        let time = arrival.max(*last);
-        *last = time;
         post.earliest = post.earliest.min(time);
         post.outbox[usize::from(away)].push(Message {
             time,
@@ -168,9 +157,9 @@ impl<'c> Simulator<'c> {
         if let Frame::Data(packet) = &mut frame {
             packet.tag = self.keep_note(packet.tag, said, trail);
         }
-        let incoming = &mut self.fabric.ends[end as usize].incoming;
-        if self.fabric.frames.push_back(incoming, (time, frame)) {
-            self.queue.push(Event::new(time, Kind::Arrive, end));
+        let end = &mut self.fabric.ends[end as usize];
+        if self.fabric.sky.launch(end, time, frame) {
+            self.queue.push(end.place(), Kind::Arrive, time);
         }
     }
 }

@@ -18,7 +18,7 @@ impl Simulator<'_> {
             }
         }
         for end in &self.fabric.ends {
-            for (_, frame) in self.fabric.frames.iter(&end.incoming) {
+            for frame in self.fabric.sky.frames(end) {
                 if let Frame::Data(packet) = frame {
                     in_network += packet.size();
                 }

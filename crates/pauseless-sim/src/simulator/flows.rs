@@ -9,6 +9,8 @@ use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::trace::{Header, trace};
 
+use std::sync::Arc;
+
 use super::Simulator;
 use super::mitigate::add;
 use crate::config::{Config, Flow, Reaction};
@@ -60,6 +62,45 @@ impl Route {
         };
         let (group, hash) = (flow.group, flow.hash);
         Route { group, answers, hash }
+    }
+}
+
+/// The egresses by which packets leave the switches on their way, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path([PortId; Path::SWITCHES_MAX]);
+
+impl Path {
+    const SWITCHES_MAX: usize = 8;
+    /// The way is longer, or not known.
+    const BEYOND: PortId = PortId(u16::MAX);
+
+    /// The egress at the switch that a packet comes to after `hops` others, if it is known.
+    #[inline(always)]
+    pub(super) fn egress(&self, hops: u8) -> Option<PortId> {
+        self.0.get(usize::from(hops)).copied().filter(|port| *port != Path::BEYOND)
+    }
+
+    /// The paths of all flows, and after each that of the feedback to its source.
+    pub(super) fn all(config: &Config) -> Arc<[Path]> {
+        let both = config.flows.iter().flat_map(|flow| {
+            let Route { group, answers, hash } = Route::new(flow);
+            let there = Header { source: flow.source, group, hash };
+            let back = Header { source: flow.target, group: answers, hash };
+            let is_answered = flow.reaction != Reaction::None;
+            [Path::new(config, Some(there)), Path::new(config, is_answered.then_some(back))]
+        });
+        both.collect()
+    }
+
+    fn new(config: &Config, header: Option<Header>) -> Path {
+        let mut path = Path([Path::BEYOND; Path::SWITCHES_MAX]);
+        let traced = header.map(|header| trace(&config.topology, &config.table, header));
+        // A flow that travels in a circle has no path; others begin with the port of their source.
+        let switches = traced.into_iter().flatten().flatten().skip(1);
+        for (egress, (_, port)) in path.0.iter_mut().zip(switches) {
+            *egress = port;
+        }
+        path
     }
 }
 
@@ -263,7 +304,7 @@ impl Simulator<'_> {
             *earliest = (*earliest).max(self.now + follow.delay);
             if *count == 0 {
                 let start = Event::new(*earliest, Kind::FlowStart, follow.then.0);
-                self.queue.push(start);
+                self.queue.push_at(self.config.flows[follow.then.index()].source, start);
             }
         }
     }

@@ -89,7 +89,7 @@ impl Simulator<'_> {
         let Overrun { held, buffer, pool } = overrun;
         let loss =
             Loss { time: self.now, node, port, class: packet.class, flow, held, buffer, pool };
-        self.tally.loss.get_or_insert(loss);
+        self.tally.lose(Some(loss));
     }
 
     /// Removes a packet that is no longer on its way; returns its flow.
@@ -213,7 +213,7 @@ impl Simulator<'_> {
         self.mitigating.found.push(Found { deadlock, broken: None });
         if let Recovery::Drain { delay } = self.config.mitigation.recovery {
             let due = self.now.saturating_add(delay);
-            self.queue.push(Event::new(due, Kind::Recover, index));
+            self.queue.push_whole(Event::new(due, Kind::Recover, index));
         }
     }
 
@@ -237,6 +237,7 @@ impl Simulator<'_> {
                 is_moved = true;
                 self.account(queue.node, dropped, Cause::Drain);
                 self.serve_switch(queue.node);
+                self.queue.leave(queue.node);
             }
             if is_moved {
                 self.break_episodes(queue);
@@ -245,7 +246,7 @@ impl Simulator<'_> {
         }
         // All heads stand behind frames that are being sent, which is soon over.
         let due = self.now.saturating_add(Span::us(1));
-        self.queue.push(Event::new(due, Kind::Recover, index as u32));
+        self.queue.push_whole(Event::new(due, Kind::Recover, index as u32));
     }
 
     /// Records that a frame of a deadlocked queue was sent.

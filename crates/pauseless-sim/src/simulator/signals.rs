@@ -4,19 +4,17 @@ use pauseless_core::flow_control::Control;
 use pauseless_core::unit::Time;
 
 use super::Simulator;
-use crate::event::Event;
 use crate::fabric::{End, Node};
 
 impl Simulator<'_> {
     /// Schedules the effect of a control frame at `due`.
     pub(super) fn schedule_signal(&mut self, index: usize, due: Time, control: Control) {
-        let signals = &mut self.fabric.ends[index].signals;
+        let end = &mut self.fabric.ends[index];
         let controls = &mut self.fabric.controls;
         // Frames are processed in order, however long each takes.
-        let due = controls.back(signals).map_or(due, |(last, _)| due.max(*last));
-        if controls.push_back(signals, (due, control)) {
-            let kind = self.config.hardware.ties.signal();
-            self.queue.push(Event::new(due, kind, index as u32));
+        let due = controls.back(&end.signals).map_or(due, |(last, _)| due.max(*last));
+        if controls.push_back(&mut end.signals, (due, control)) {
+            self.queue.push(end.place(), self.config.hardware.ties.signal(), due);
         }
     }
 

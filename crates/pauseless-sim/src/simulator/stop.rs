@@ -125,7 +125,7 @@ impl Simulator<'_> {
             self.stopping.ended.get_or_insert(Ended::Done);
         } else if self.stopping.calm_due != calm {
             self.stopping.calm_due = calm;
-            self.queue.push(Event::new(calm, Kind::Calm, 0));
+            self.queue.push_whole(Event::new(calm, Kind::Calm, 0));
         }
     }
 
@@ -139,7 +139,7 @@ impl Simulator<'_> {
     pub(super) fn schedule_look(&mut self) {
         if let Some(watch) = &self.stopping.watch {
             let next = watch.next(self.now);
-            self.queue.push(Event::new(next, Kind::Look, 0));
+            self.queue.push_whole(Event::new(next, Kind::Look, 0));
         }
     }
 

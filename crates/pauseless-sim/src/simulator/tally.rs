@@ -45,6 +45,14 @@ impl Tally {
         self.pause_frames_by_class[control.class.index()] += u64::from(is_pause);
     }
 
+    /// Keeps the first loss.
+    pub(super) fn lose(&mut self, loss: Option<Loss>) {
+        // Ports are numbered by node and port, and in that order arrivals happen at one instant.
+        let key = |loss: &Loss| (loss.time, loss.node, loss.port);
+        let both = self.loss.take().into_iter().chain(loss);
+        self.loss = both.min_by_key(key);
+    }
+
     /// Adds the counts of another part of the run.
     pub(crate) fn add(&mut self, part: &Tally) {
         // Every field is named, so that none is forgotten.
@@ -81,10 +89,7 @@ impl Tally {
         self.answer_bytes += *answer_bytes;
         self.notice_bytes += *notice_bytes;
         self.answered_bytes += *answered_bytes;
-        // Ports are numbered by node and port, and in that order arrivals happen at one instant.
-        let key = |loss: &Loss| (loss.time, loss.node, loss.port);
-        let both = self.loss.take().into_iter().chain(*loss);
-        self.loss = both.min_by_key(key);
+        self.lose(*loss);
         add_lost(&mut self.refused, refused);
         self.pause_frames += pause_frames;
         for (sum, count) in self.pause_frames_by_class.iter_mut().zip(pause_frames_by_class) {
