@@ -1,8 +1,8 @@
 //! The event queue: a tree of minima for each node, and one over the nodes.
 //!
 //! The order of events is a fact of the simulation: time first, then the [`Kind`] in the order in
-//! which it is declared, then the number of the port or flow. No two live events share all three,
-//! so the order of insertion cannot matter.
+//! which it is declared, then the node, then the number of its port or of the flow. No two live events
+//! share all of these, so the order of insertion cannot matter.
 //!
 //! A port has four events at most: the arrival of a frame, the end of a transmission, the effect of a
 //! control frame and a timeout. Each has a leaf in a tree of its node, with time, kind and port in one

@@ -3,9 +3,9 @@
 //! The network is divided into parts, each with its own events. A wire between two parts takes at
 //! least its delay, so for as long as the shortest of them takes (the window) no part can learn what
 //! another one does: all of them go on at the same time, and exchange the frames that have left them
-//! when all are done. Within a window the order of events in different parts cannot matter; within a
-//! part they come in the order of the whole run, because that order depends on time, kind and number
-//! alone.
+//! when all are done. Within a window the order of events in different parts cannot matter. The same
+//! holds for the nodes of a part, which go on alone for as long as the shortest wire takes
+//! (`Simulator::run_before`); those of a node come in the order of the whole run.
 //!
 //! What sees the whole network happens between windows: samples, the progress of flows, the growth of
 //! the congestion tree. Two things need the exact order of all events:

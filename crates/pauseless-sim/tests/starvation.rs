@@ -119,7 +119,7 @@ fn facts(starved: &[Starved]) -> Vec<(FlowId, Time, Time)> {
 
 #[test]
 fn made_histories_are_judged_by_the_definition_and_for_good() {
-    let (mut found, mut undecided) = (0, 0);
+    let (mut found, mut undecided, mut closed) = (0, 0, 0);
     for seed in 0..cases(10_000) {
         let made = Made::new(random_history(seed));
         let whole = made.judged(made.beats.len());
@@ -137,7 +137,19 @@ fn made_histories_are_judged_by_the_definition_and_for_good() {
         let mut later = facts(&whole.starved);
         later.retain(|(_, _, found)| *found <= start_of(end));
         assert_eq!(early, later, "seed {seed}");
+        // A flow that has starved once did so until the instant that is named, and not at it.
+        let once = whole.starved.iter().find(|it| it.times == 1 && it.until.is_some());
+        if let Some((once, until)) = once.and_then(|it| Some((it, it.until?))) {
+            let beat = (until.as_ps() / BEAT.as_ps()) as usize;
+            for (end, expected) in [(beat - 1, None), (beat, Some(until))] {
+                let judged = made.judged(end).starved;
+                let same = judged.iter().find(|it| it.flow == once.flow).expect("it has starved");
+                assert_eq!(same.until, expected, "seed {seed}");
+            }
+            closed += 1;
+        }
     }
+    assert!(closed > 100 || cases(10_000) < 1_000, "{closed}");
     assert!(found > 1_000 && undecided > 100 || cases(10_000) < 1_000, "{found}, {undecided}");
 }
 

@@ -364,6 +364,10 @@ fn results_can_be_run_again() {
         document
     };
     assert_eq!(comparable(&first), comparable(&again), "{}", again.stderr);
+    // Curves of an earlier run do not stay beside the results of one without.
+    place.run(&["run", "scenarios/all-reduce-ring.toml", "--out", "out"]);
+    assert!(place.text("out/result.json").contains("all-reduce-ring"));
+    assert!(!place.path("out/series.csv").exists());
 }
 
 #[test]

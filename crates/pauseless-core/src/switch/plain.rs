@@ -45,40 +45,23 @@ impl<P: Copy> Switch<P> {
         arrival: Arrival<P>,
         driver: &mut impl Driver<P>,
     ) -> Result<Option<Feedback>, Overrun> {
-        let Arrival { packet, size, class, egress, .. } = arrival;
+        let Arrival { size, class, egress, .. } = arrival;
         let class = only::<ONE>(class);
         let charge = self.charge(ingress, class, size);
         let into = &mut self.ports[ingress.index()];
         into.port.enqueue(now, class, charge)?;
         let speaks = into.port.is_talking() && into.is_idle();
-        let out = &mut self.ports[egress.index()];
-        let is_first = out.is_idle() && out.queues[class.index()].packets == 0;
-        if ONE && is_first && !out.port.is_talking() {
-            out.wake = Time::MAX;
-            if out.port.gate(now, class, size) == Gate::Open && !self.is_careful() {
-                return Ok(self.pass_through(now, ingress, speaks, arrival, driver));
-            }
-        }
-        let cell = self.plain_cell(ingress, egress, class);
-        self.waiting[cell] += charge.get() as u32;
-        self.ports[egress.index()].queues[class.index()].packets += 1;
-        let joining = self.look_at_arrival(now, egress, class, size);
-        let header = Header::new(size, class, class, joining == Joining::Marked);
-        let waiting = Waiting { packet, header, ingress, egress };
-        let out = &mut self.ports[egress.index()];
-        let queue = &mut out.queues[class.index()];
-        let is_alone = queue.packets == 1;
-        self.pool.push_back(&mut queue.fifo, waiting);
-        if self.spends_credit && is_alone {
-            // It is not yet known whether there is credit for this packet.
-            self.look_at_gate_for_credit(now, egress, class);
-        }
-        let out = &self.ports[egress.index()];
-        if out.is_idle() {
-            self.serve_plain::<ONE>(now, egress, driver);
+        let joining = if ONE && self.may_pass(now, egress, size) {
+            self.pass_through(now, ingress, arrival, driver)
         } else {
-            self.tell_stopped(egress, driver);
-        }
+            let joining = self.join(now, ingress, Arrival { class, ..arrival });
+            if self.ports[egress.index()].is_idle() {
+                self.serve_plain::<ONE>(now, egress, driver);
+            } else {
+                self.tell_stopped(egress, driver);
+            }
+            joining
+        };
         if speaks && ingress != egress {
             self.serve_rarely(now, ingress, driver);
         }
@@ -86,6 +69,40 @@ impl<P: Copy> Switch<P> {
             Joining::Notify(feedback) => Some(feedback),
             Joining::Silent | Joining::Marked => None,
         })
+    }
+
+    /// Adds a packet to the queue of its egress.
+    #[inline(always)]
+    fn join(&mut self, now: Time, ingress: PortId, arrival: Arrival<P>) -> Joining {
+        let Arrival { packet, size, class, egress, .. } = arrival;
+        let charge = self.charge(ingress, class, size);
+        let cell = self.plain_cell(ingress, egress, class);
+        self.waiting[cell] += charge.get() as u32;
+        self.ports[egress.index()].queues[class.index()].packets += 1;
+        let joining = self.look_at_arrival(now, egress, class, size);
+        let header = Header::new(size, class, class, joining == Joining::Marked);
+        let waiting = Waiting { packet, header, ingress, egress };
+        let queue = &mut self.ports[egress.index()].queues[class.index()];
+        let is_alone = queue.packets == 1;
+        self.pool.push_back(&mut queue.fifo, waiting);
+        if self.spends_credit && is_alone {
+            // It is not yet known whether there is credit for this packet.
+            self.look_at_gate_for_credit(now, egress, class);
+        }
+        joining
+    }
+
+    /// Whether a packet of the only class need not join the queue of its egress, which is empty and
+    /// may send.
+    #[inline(always)]
+    fn may_pass(&mut self, now: Time, egress: PortId, size: Bytes) -> bool {
+        let is_careful = self.is_careful();
+        let out = &mut self.ports[egress.index()];
+        if !out.is_idle() || out.queues[0].packets > 0 || out.port.is_talking() {
+            return false;
+        }
+        out.wake = Time::MAX;
+        out.port.gate(now, Class(0), size) == Gate::Open && !is_careful
     }
 
     /// Whether there is one class only.
@@ -100,18 +117,16 @@ impl<P: Copy> Switch<P> {
         self.spends_credit || self.watches_release
     }
 
-    /// Sends a packet of the only class that finds an empty queue and an open gate.
+    /// Sends a packet of the only class that [may pass](Switch::may_pass).
     #[inline(always)]
     fn pass_through(
         &mut self,
         now: Time,
         ingress: PortId,
-        speaks: bool,
         arrival: Arrival<P>,
         driver: &mut impl Driver<P>,
-    ) -> Option<Feedback> {
-        let Arrival { packet, size, egress, .. } = arrival;
-        let class = only::<true>(arrival.class);
+    ) -> Joining {
+        let (class, Arrival { packet, size, egress, .. }) = (Class(0), arrival);
         let mut joining = Joining::Silent;
         let mut is_marked = false;
         if !self.points.is_empty() {
@@ -128,13 +143,7 @@ impl<P: Copy> Switch<P> {
         let timer = out.port.poll_timeout();
         driver.transmit(egress, Transmit::Data { packet, size, class, is_marked });
         driver.arm(egress, timer);
-        if speaks && ingress != egress {
-            self.serve_rarely(now, ingress, driver);
-        }
-        match joining {
-            Joining::Notify(feedback) => Some(feedback),
-            Joining::Silent | Joining::Marked => None,
-        }
+        joining
     }
 
     /// As [`Switch::handle_transmitted`], with all its consequences; whether the port sends again.
@@ -180,18 +189,18 @@ impl<P: Copy> Switch<P> {
         !is_idle
     }
 
+    /// As [`Switch::serve_plain`], for a port that has a message to send, which is rare.
+    #[inline(never)]
+    fn serve_rarely(&mut self, now: Time, port: PortId, driver: &mut impl Driver<P>) {
+        self.serve_plain::<false>(now, port, driver);
+    }
+
     #[inline(always)]
     fn tell_stopped(&self, port: PortId, driver: &mut impl Driver<P>) {
         let classes = self.stopped(port);
         if classes != 0 {
             driver.stopped(port, classes);
         }
-    }
-
-    /// The same, for the port that has something to say.
-    #[inline(never)]
-    fn serve_rarely(&mut self, now: Time, port: PortId, driver: &mut impl Driver<P>) {
-        self.serve_plain::<false>(now, port, driver);
     }
 
     #[inline(always)]

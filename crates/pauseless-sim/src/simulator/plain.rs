@@ -1,10 +1,9 @@
 //! The short way of a packet, for runs of plain switches that nobody observes packet by packet.
 
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::port::Overrun;
 use pauseless_core::switch::{Arrival, Discipline, Driver, Transmit};
 use pauseless_core::unit::{Bytes, Span, Time};
-
-use pauseless_core::port::Overrun;
 
 use super::flows::Route;
 use super::{Simulator, Tally};

@@ -187,17 +187,19 @@ fn what_is_counted_is_the_axis_that_is_not_beside_it() {
 fn the_head_says_what_was_found_and_how_the_networks_were_chosen() {
     let sections = "[[report]]\nkind = \"cdf\"\nname = \"a\"\nof = \"deadlock\"";
     let axes = vec![axis("seed", "", numbers([1.0, 2.0, 3.0]))];
-    let keep = ["deadlock", "starved", "lost", "warnings"];
+    let keep = ["deadlock", "starved", "lost", "warnings", "undecided"];
     let campaign = campaign(axes, &keep, sections);
     let table = rows(&campaign, |places| {
         let numbers = match places[0] {
-            0 => [0.0, 2.0, 0.0, 0.0],
-            1 => [0.0, 0.0, 0.0, 1.0],
-            _ => [0.0, 1.0, 0.0, 2.0],
+            0 => [0.0, 2.0, 0.0, 0.0, 0.0],
+            1 => [0.0, 0.0, 0.0, 1.0, 1.0],
+            _ => [0.0, 1.0, 0.0, 2.0, 0.0],
         };
         (numbers.map(Some).to_vec(), "duration")
     });
-    assert!(columns(&campaign).contains(&"warnings".to_string()));
+    for always in ["warnings", "undecided"] {
+        assert!(columns(&campaign).contains(&always.to_string()));
+    }
     let context = Context {
         screened: Some("80 networks were looked at, 9 are run".to_string()),
         ..Context::default()
@@ -206,6 +208,7 @@ fn the_head_says_what_was_found_and_how_the_networks_were_chosen() {
     let lines = [
         "80 networks were looked at, 9 are run.",
         "Found: no run with a deadlock, 2 with a starved flow, none with losses.",
+        "1 run too short to tell whether a flow starves.",
         "2 runs were made with warnings, such as task 00000000000000000000000000000001;",
     ];
     let (text, page) = (text(&report, Paint::Plain), page(&report));

@@ -22,7 +22,6 @@ struct Family {
 /// Lists that are shorter with reason: the document, a part of the line, and the reason.
 const SHORTER: &[(&str, &str, &str)] = &[
     ("README.md", "`input-queued` with three arbiters", "the arbiters are in the names of three"),
-    ("README.md", "With PFC and PCN, DCQCN or TIMELY at k = 8", "what was measured"),
     ("docs/clocks.md", "No claim about deadlocks of", "a result about these"),
     ("docs/congestion.md", "PFC alone, DCQCN and TIMELY let", "the PCN paper compares these four"),
     ("docs/congestion.md", "The order of the trees", "the same"),
