@@ -88,32 +88,40 @@ impl FullPool {
 
 /// One end of a link.
 ///
-/// The order in memory is that below: what an egress asks and the upstream half of the first class
-/// fill one cache line, the ingress counter and its watcher the next one.
+/// The order in memory is that below: what most packets need of the first class fills one cache line,
+/// the halves of its flow control come after it.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Port {
     /// The earliest [`Downstream::poll_timeout`] of all classes.
     timer: Time,
-    exceptions: Exceptions,
     /// The classes whose downstream half has a message to send, a bit each.
     talking: u8,
     /// Whether control messages are an idealisation that does not occupy the wire.
     is_out_of_band: bool,
     lanes: Lanes<Lane>,
+    exceptions: Exceptions,
     line: Rate,
 }
 
 /// Both halves of one class, and the ingress counter between them.
+///
+/// Most packets change nothing but the counter: `opens_at` and `quiet` say for which of them the
+/// halves need not be asked. [`Port::note_halves`] sets them after every call of a half.
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct Lane {
-    up: AnyUpstream,
+    /// The instant from which on any frame may start, see [`AnyUpstream::opens_at`]; [`Time::MAX`]
+    /// where there are exceptions.
+    opens_at: Time,
     held: Bytes,
     held_max: Bytes,
-    buffer: Bytes,
+    /// The least and the most that the counter may show without the downstream half being told.
+    quiet: (Bytes, Bytes),
     /// The unit in which the counter counts, in bytes: a block of credits, or 1.
     cell: u32,
+    buffer: Bytes,
+    up: AnyUpstream,
     down: AnyDownstream,
     /// The delay of an out-of-band message.
     delay: Span,
@@ -129,6 +137,8 @@ impl Port {
             held_max: Bytes::ZERO,
             cell: lane.ingress.cell().get() as u32,
             delay: out_of_band_delay(&lane.ingress).unwrap_or(Span::ZERO),
+            opens_at: Time::MAX,
+            quiet: AnyDownstream::LOUD,
             down: lane.ingress.downstream(line, lane.phase),
             up: lane.egress.upstream(line),
         });
@@ -143,6 +153,9 @@ impl Port {
         let mut port =
             Port { line, lanes, talking: 0, timer: Time::MAX, is_out_of_band, exceptions: None };
         port.rearm();
+        for class in 0..port.lanes.len() {
+            port.note_halves(Class(class as u8));
+        }
         for (class, lane) in config.lanes.iter().enumerate().filter(|(_, it)| it.tick > Span::ZERO)
         {
             port.pace(Class(class as u8), lane.tick);
@@ -209,6 +222,19 @@ impl Port {
     pub fn enqueue(&mut self, now: Time, class: Class, charge: Bytes) -> Result<(), Overrun> {
         let lane = &mut self.lanes[class.index()];
         let held = lane.held + charge;
+        if held > lane.quiet.1 || now >= self.timer {
+            return self.enqueue_loudly(now, class, charge);
+        }
+        lane.held = held;
+        lane.held_max = lane.held_max.max(held);
+        Ok(())
+    }
+
+    /// As [`Port::enqueue`], for a packet that the downstream half has to know of, or that does not fit.
+    #[inline(never)]
+    fn enqueue_loudly(&mut self, now: Time, class: Class, charge: Bytes) -> Result<(), Overrun> {
+        let lane = &mut self.lanes[class.index()];
+        let held = lane.held + charge;
         if held > lane.buffer {
             return Err(Overrun { held: lane.held, buffer: lane.buffer, pool: FullPool::Buffer });
         }
@@ -217,6 +243,7 @@ impl Port {
         if lane.down.enqueue(now, charge, held) {
             self.talking |= 1 << class.0;
         }
+        self.note_halves(class);
         Ok(())
     }
 
@@ -225,6 +252,7 @@ impl Port {
     pub fn discard(&mut self, class: Class, size: Bytes) {
         let charge = self.charge(class, size);
         self.lanes[class.index()].down.on_discard(charge);
+        self.note_halves(class);
     }
 
     /// Handles a packet whose last bit has left the node: its charge comes off the counter.
@@ -232,9 +260,28 @@ impl Port {
     pub fn dequeue(&mut self, now: Time, class: Class, charge: Bytes) {
         let lane = &mut self.lanes[class.index()];
         lane.held -= charge;
+        if lane.held < lane.quiet.0 || now >= self.timer {
+            self.dequeue_loudly(now, class, charge);
+        }
+    }
+
+    /// Informs the downstream half of a packet that has come off the counter.
+    #[inline(never)]
+    fn dequeue_loudly(&mut self, now: Time, class: Class, charge: Bytes) {
+        let lane = &mut self.lanes[class.index()];
         if lane.down.dequeue(now, charge, lane.held) {
             self.talking |= 1 << class.0;
         }
+        self.note_halves(class);
+    }
+
+    /// Notes which packets the halves of a class, one of which may have changed, need not know of.
+    #[inline]
+    fn note_halves(&mut self, class: Class) {
+        let lane = &mut self.lanes[class.index()];
+        let (least, most) = lane.down.quiet();
+        lane.quiet = (least, most.min(lane.buffer));
+        lane.opens_at = if self.exceptions.is_none() { lane.up.opens_at() } else { Time::MAX };
     }
 
     /// Takes over the decision of a shared memory whether the sender is to pause.
@@ -244,17 +291,20 @@ impl Port {
         if lane.down.has_signal(now) {
             self.talking |= 1 << class.0;
         }
+        self.note_halves(class);
     }
 
     /// Handles a control frame that has arrived. Its effect on the egress comes later, with
     /// [`Port::handle_signal`]; only the peer's block count is taken over at once.
     pub fn handle_control(&mut self, control: Control) {
         self.lanes[control.class.index()].down.on_peer_signal(control.signal);
+        self.note_halves(control.class);
     }
 
     /// Lets a control frame take effect.
     pub fn handle_signal(&mut self, now: Time, control: Control) {
         self.lanes[control.class.index()].up.on_signal(now, control.signal);
+        self.note_halves(control.class);
     }
 
     /// Whether the messages of the port do not occupy the wire, so that they need not wait for it.
@@ -301,12 +351,14 @@ impl Port {
             if let Some(signal) = lane.down.poll_signal(now) {
                 let signal = lane.up.complete(signal);
                 self.rearm();
+                self.note_halves(class);
                 return Some(Control { class, signal });
             }
             // There was no message after all, but the timer of the class was left out while one
             // seemed to wait, and may be over.
             lane.down.handle_timeout(now);
             self.rearm();
+            self.note_halves(class);
         }
         None
     }
@@ -328,6 +380,7 @@ impl Port {
             if lane.down.has_signal(now) {
                 self.talking |= 1 << class;
             }
+            self.note_halves(Class(class as u8));
         }
         // The timer of a class with a waiting message is set again when the message has left.
         self.rearm();
@@ -336,7 +389,11 @@ impl Port {
     /// Whether a frame may start.
     #[inline(always)]
     pub fn gate(&self, now: Time, class: Class, size: Bytes) -> Gate {
-        let gate = self.lanes[class.index()].up.gate(now, size);
+        let lane = &self.lanes[class.index()];
+        if now >= lane.opens_at {
+            return Gate::Open;
+        }
+        let gate = lane.up.gate(now, size);
         match &self.exceptions {
             None => gate,
             Some(exceptions) => exceptions[class.index()].gate(now, gate),
@@ -376,7 +433,11 @@ impl Port {
     /// Accounts for a data frame that starts to leave.
     #[inline(always)]
     pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {
-        self.lanes[class.index()].up.on_transmit(now, size);
+        let lane = &mut self.lanes[class.index()];
+        if now >= lane.opens_at {
+            return;
+        }
+        lane.up.on_transmit(now, size);
         if let Some(exceptions) = &mut self.exceptions {
             exceptions[class.index()].on_transmit(now, size);
         }

@@ -6,8 +6,8 @@
 //!
 //! A port has four events at most: the arrival of a frame, the end of a transmission, the effect of a
 //! control frame and a timeout. Each has a leaf in a tree of its node, with time, kind and port in one
-//! number, so the root of a tree is its next event. To change a leaf takes a minimum of four numbers
-//! per level and no branch.
+//! number, so the root of a tree is its next event. To change a leaf takes one minimum per level and no
+//! branch.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -146,7 +146,7 @@ pub(crate) struct EventQueue {
     horizon: Time,
     nodes: Box<[NodeEvents]>,
     /// All trees, one after the other.
-    quads: Box<[Quad]>,
+    keys: Box<[u64]>,
     /// The tree over the nodes: time and kind of the first event of each. A node that is being
     /// handled may have a later one.
     firsts: Box<[u64]>,
@@ -156,9 +156,6 @@ pub(crate) struct EventQueue {
     /// What happens to the whole network.
     whole: BinaryHeap<Reverse<Event>>,
 }
-
-/// Four neighbours in a tree of minima.
-type Quad = [u64; 4];
 
 /// The events of a node, in a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -173,12 +170,26 @@ struct NodeEvents {
     first_end: u32,
 }
 
-/// A tree of minima: the first quad is that below the root, those of the leaves come last.
+/// A binary tree of minima: the root would be at 1, the children of n are at 2 n and 2 n + 1, and the
+/// leaves come last.
 #[derive(Clone, Copy, Debug)]
 struct Tree {
     base: u32,
-    /// The first quad of leaves, counted from `base`.
+    /// The number of leaves, a power of two, which is also the place of the first one.
     leaves: u32,
+}
+
+/// A node whose arrivals and departures are being handled, see [`EventQueue::open`].
+#[derive(Debug)]
+pub(crate) struct Opened {
+    node: NodeId,
+    tree: Tree,
+    ports: u32,
+    /// The first arrival or departure.
+    root: u64,
+    /// The bits of a port in a key, and the instant from which on events have no number.
+    port_bits: u32,
+    horizon: Time,
 }
 
 /// The number before which the keys of a node are.
@@ -200,37 +211,40 @@ pub(crate) enum Where {
 }
 
 impl Tree {
-    /// A tree at the end of `quads`.
-    fn new(quads: &mut Vec<Quad>, leaves: usize) -> Tree {
-        let (base, mut first, mut width) = (quads.len() as u32, 0, 4);
-        while width < leaves {
-            first = 4 * first + 1;
-            width *= 4;
-        }
-        quads.resize(quads.len() + first + leaves.div_ceil(4), [NEVER; 4]);
-        Tree { base, leaves: first as u32 }
+    /// A tree at the end of `keys`.
+    fn new(keys: &mut Vec<u64>, leaves: usize) -> Tree {
+        let (base, leaves) = (keys.len() as u32, leaves.next_power_of_two());
+        keys.resize(keys.len() + 2 * leaves, NEVER);
+        Tree { base, leaves: leaves as u32 }
     }
 
     /// Sets a leaf, and returns the root.
     #[inline(always)]
-    fn climb(self, quads: &mut [Quad], leaf: u32, key: u64) -> u64 {
-        let quads = &mut quads[self.base as usize..];
-        let (mut at, mut place) = ((self.leaves + leaf / 4) as usize, leaf as usize % 4);
-        let mut least = key;
-        loop {
-            let quad = &mut quads[at];
-            quad[place] = least;
-            least = quad[0].min(quad[1]).min(quad[2].min(quad[3]));
-            if at == 0 {
-                return least;
-            }
-            (at, place) = ((at - 1) / 4, (at - 1) % 4);
+    fn climb(self, keys: &mut [u64], leaf: u32, key: u64) -> u64 {
+        let tree = &mut keys[self.base as usize..];
+        let (mut at, mut least) = ((self.leaves + leaf) as usize, key);
+        while at > 1 {
+            tree[at] = least;
+            least = least.min(tree[at ^ 1]);
+            at /= 2;
         }
+        least
     }
 
     #[inline(always)]
-    fn get(self, quads: &[Quad], leaf: u32) -> u64 {
-        quads[(self.base + self.leaves + leaf / 4) as usize][leaf as usize % 4]
+    fn get(self, keys: &[u64], leaf: u32) -> u64 {
+        keys[(self.base + self.leaves + leaf) as usize]
+    }
+
+    /// The first leaf with this key, which there is.
+    fn search(self, keys: &[u64], key: u64) -> u32 {
+        let leaves = &keys[(self.base + self.leaves) as usize..][..self.leaves as usize];
+        leaves.iter().position(|it| *it == key).unwrap_or(0) as u32
+    }
+
+    /// The keys of the tree, in order of their place.
+    fn of(self, keys: &mut [u64]) -> &mut [u64] {
+        &mut keys[self.base as usize..][..2 * self.leaves as usize]
     }
 }
 
@@ -238,10 +252,10 @@ impl EventQueue {
     /// A queue for nodes with so many ports each, of which some are in another part of the run, until
     /// `end`.
     pub(crate) fn new(nodes: impl Iterator<Item = (usize, Where)>, end: Time) -> EventQueue {
-        let (mut all, mut quads, mut first_end, mut most) = (Vec::new(), Vec::new(), 0, 1);
+        let (mut all, mut keys, mut first_end, mut most) = (Vec::new(), Vec::new(), 0, 1);
         for (ports, place) in nodes {
-            let leaves = if place == Where::Here { 2 * ports } else { 0 };
-            let trees = [(); 2].map(|()| Tree::new(&mut quads, leaves));
+            let leaves = if place == Where::Here { 2 * ports } else { 1 };
+            let trees = [(); 2].map(|()| Tree::new(&mut keys, leaves));
             let ports = ports as u32;
             all.push(NodeEvents { roots: [NEVER; 3], trees, ports, first_end });
             first_end += ports;
@@ -258,7 +272,7 @@ impl EventQueue {
             is_long,
             horizon,
             nodes: all.into(),
-            quads: quads.into(),
+            keys: keys.into(),
             firsts: vec![NEVER; 2 * count.next_power_of_two()].into(),
             agendas: vec![BinaryHeap::new(); count].into(),
             whole: BinaryHeap::new(),
@@ -269,10 +283,8 @@ impl EventQueue {
     pub(crate) fn take_node(&mut self, other: &mut EventQueue, node: NodeId) {
         let from = &mut other.nodes[node.index()];
         let to = &mut self.nodes[node.index()];
-        for (tree, there) in to.trees.into_iter().zip(from.trees) {
-            let size = to.quad_count();
-            let there = &mut other.quads[there.base as usize..][..size];
-            self.quads[tree.base as usize..][..size].swap_with_slice(there);
+        for (here, there) in to.trees.into_iter().zip(from.trees) {
+            here.of(&mut self.keys).swap_with_slice(there.of(&mut other.keys));
         }
         std::mem::swap(&mut to.roots, &mut from.roots);
         std::mem::swap(&mut self.agendas[node.index()], &mut other.agendas[node.index()]);
@@ -303,12 +315,60 @@ impl EventQueue {
         self.set(place, kind, NEVER);
     }
 
+    /// Begins to handle the arrivals and departures of a node; [`EventQueue::close`] ends that.
+    #[inline(always)]
+    pub(crate) fn open(&self, node: NodeId) -> Opened {
+        let NodeEvents { roots, trees, ports, .. } = &self.nodes[node.index()];
+        let (port_bits, horizon) = (self.port_bits, self.horizon);
+        Opened { node, tree: trees[0], ports: *ports, root: roots[0], port_bits, horizon }
+    }
+
+    /// Makes the first arrival or departure of a node known to all others.
+    #[inline(always)]
+    pub(crate) fn close(&mut self, opened: &Opened) {
+        self.nodes[opened.node.index()].roots[0] = opened.root;
+    }
+
+    /// The first event of a node before `limit`: its instant, kind and port.
+    #[inline(always)]
+    pub(crate) fn first(&self, opened: &Opened, limit: Limit) -> Option<(Time, Kind, PortId)> {
+        let node = &self.nodes[opened.node.index()];
+        let key = opened.root.min(node.roots[1]).min(node.roots[2]);
+        if key >= limit.0 {
+            return None;
+        }
+        let rank = key >> opened.port_bits;
+        let mut port = key as u32 & ((1 << opened.port_bits) - 1);
+        if self.is_long {
+            let tree = if opened.root == key { Some(opened.tree) } else { None };
+            let search = |tree: Tree| tree.search(&self.keys, key) % opened.ports;
+            port = tree.map_or_else(|| node.search(&self.keys, key), search);
+        }
+        let kind = Kind::from_number(rank as u32 & ((1 << KIND_BITS) - 1));
+        Some((Time::from_ps(rank >> KIND_BITS), kind, PortId(port as u16)))
+    }
+
+    /// Sets the next arrival at a port of the node.
+    #[inline(always)]
+    pub(crate) fn set_arrival(&mut self, opened: &mut Opened, port: PortId, time: Time) {
+        let key = opened.key(port, Kind::Arrive, time);
+        opened.root = opened.tree.climb(&mut self.keys, u32::from(port.0), key);
+    }
+
+    /// Sets the end of the transmission of a port of the node; [`Time::MAX`] if it sends nothing.
+    #[inline(always)]
+    pub(crate) fn set_departure(&mut self, opened: &mut Opened, port: PortId, time: Time) {
+        let key = opened.key(port, Kind::Transmitted, time);
+        let leaf = opened.ports + u32::from(port.0);
+        opened.root = opened.tree.climb(&mut self.keys, leaf, key);
+    }
+
     /// Sets a leaf, and returns the root of its tree.
     #[inline(always)]
     fn set(&mut self, place: Place, kind: Kind, key: u64) -> u64 {
         let node = &mut self.nodes[place.node.index()];
         let (tree, leaf) = node.leaf(u32::from(place.port.0), kind);
-        let root = node.trees[tree].climb(&mut self.quads, leaf, key);
+        let root = node.trees[tree].climb(&mut self.keys, leaf, key);
         node.roots[tree] = root;
         root
     }
@@ -399,7 +459,7 @@ impl EventQueue {
         let rank = key >> self.port_bits;
         let mut port = key as u32 & ((1 << self.port_bits) - 1);
         if self.is_long {
-            port = self.nodes[node.index()].search(&self.quads, key);
+            port = self.nodes[node.index()].search(&self.keys, key);
         }
         let kind = rank as u32 & ((1 << KIND_BITS) - 1);
         Some(Event { time: rank >> KIND_BITS, key: kind << INDEX_BITS | (first_end + port) })
@@ -419,8 +479,8 @@ impl EventQueue {
         let key = self.key(event.rank(), port);
         let node = &mut self.nodes[node.index()];
         let (tree, leaf) = node.leaf(port, event.kind());
-        if node.trees[tree].get(&self.quads, leaf) == key {
-            node.roots[tree] = node.trees[tree].climb(&mut self.quads, leaf, NEVER);
+        if node.trees[tree].get(&self.keys, leaf) == key {
+            node.roots[tree] = node.trees[tree].climb(&mut self.keys, leaf, NEVER);
         }
     }
 
@@ -462,6 +522,17 @@ impl EventQueue {
     }
 }
 
+impl Opened {
+    #[inline(always)]
+    fn key(&self, port: PortId, kind: Kind, time: Time) -> u64 {
+        if time >= self.horizon {
+            return NEVER;
+        }
+        let rank = time.as_ps() << KIND_BITS | kind as u64;
+        rank << self.port_bits | u64::from(u32::from(port.0) & ((1 << self.port_bits) - 1))
+    }
+}
+
 impl NodeEvents {
     /// The tree and the leaf of an event of a port.
     #[inline(always)]
@@ -476,25 +547,9 @@ impl NodeEvents {
 
     /// The port whose event has this key, the lowest of several.
     #[cold]
-    fn search(&self, quads: &[Quad], key: u64) -> u32 {
-        let Some(tree) = (0..2).find(|tree| self.roots[*tree] == key) else {
-            return 0;
-        };
-        let tree = self.trees[tree];
-        let mut at = 0;
-        loop {
-            let quad = &quads[(tree.base + at) as usize];
-            let place = quad.iter().position(|it| *it == key).unwrap_or(0) as u32;
-            if at >= tree.leaves {
-                return (4 * (at - tree.leaves) + place) % self.ports;
-            }
-            at = 4 * at + 1 + place;
-        }
-    }
-
-    /// The number of quads of each of its trees.
-    fn quad_count(&self) -> usize {
-        self.trees[0].leaves as usize + (2 * self.ports as usize).div_ceil(4)
+    fn search(&self, keys: &[u64], key: u64) -> u32 {
+        let tree = (0..2).find(|tree| self.roots[*tree] == key);
+        tree.map_or(0, |tree| self.trees[tree].search(keys, key) % self.ports)
     }
 }
 

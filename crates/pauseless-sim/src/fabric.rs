@@ -40,12 +40,16 @@ pub(crate) struct Packet {
     pub tag: Tag,
     size: u32,
     pub class: Class,
+    /// Whether this only stands for a control frame, see [`Flying`].
+    is_control: bool,
 }
+
+const _: () = assert!(size_of::<Packet>() == 16);
 
 impl Packet {
     pub(crate) fn new(tag: Tag, size: Bytes, class: Class) -> Packet {
         let size = u32::try_from(size.get()).expect("a frame is smaller than 4 GiB");
-        Packet { tag, size, class }
+        Packet { tag, size, class, is_control: false }
     }
 
     /// The length of the frame.
@@ -62,45 +66,100 @@ pub(crate) enum Frame {
     Control(Control),
 }
 
-/// A frame on a wire.
+/// A frame on a wire, in 32 bytes with its link to the one behind it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flying {
-    pub frame: Frame,
+struct Flying {
+    /// The packet, or what stands for a control frame: then its size is the place of that in
+    /// [`Sky::controls`].
+    packet: Packet,
     /// When the frame behind it arrives, which is asked when this one does: so that one, which was not
     /// touched for long, need not be.
-    pub next: Time,
+    next: Time,
 }
 
 /// All frames on wires.
 #[derive(Debug)]
-pub(crate) struct Sky(Pool<Flying>);
+pub(crate) struct Sky {
+    pool: Pool<Flying>,
+    /// The control frames, which are few, apart from the packets.
+    controls: Vec<Control>,
+    /// The places in `controls` that are free.
+    free: Vec<u32>,
+}
 
 impl Sky {
+    fn new() -> Sky {
+        Sky { pool: Pool::new(), controls: Vec::new(), free: Vec::new() }
+    }
+
     /// Puts a frame on the wire to `end`, where it arrives at `time` and not before others; whether it
     /// is the only one.
     #[inline(always)]
     pub(crate) fn launch(&mut self, end: &mut End, time: Time, frame: Frame) -> bool {
-        if let Some(last) = self.0.back_mut(&end.incoming) {
+        let packet = match frame {
+            Frame::Data(packet) => packet,
+            Frame::Control(control) => self.keep(control),
+        };
+        if let Some(last) = self.pool.back_mut(&end.incoming) {
             last.next = time;
         }
-        self.0.push_back(&mut end.incoming, Flying { frame, next: Time::MAX })
+        self.pool.push_back(&mut end.incoming, Flying { packet, next: Time::MAX })
     }
 
-    /// The frame that arrives at `end` first.
-    #[inline(always)]
-    pub(crate) fn first(&self, end: &End) -> Option<&Flying> {
-        self.0.front(&end.incoming)
+    /// Stores a control frame, and returns what stands for it.
+    #[inline(never)]
+    fn keep(&mut self, control: Control) -> Packet {
+        let place = self.free.pop().unwrap_or(self.controls.len() as u32);
+        match self.controls.get_mut(place as usize) {
+            Some(free) => *free = control,
+            None => self.controls.push(control),
+        }
+        Packet { tag: Tag::CONTROL, size: place, class: control.class, is_control: true }
     }
 
-    /// Takes that frame off its wire.
+    /// Takes the frame that arrives at `end` first off its wire, if it is a packet; also says when the
+    /// next frame arrives.
     #[inline(always)]
-    pub(crate) fn land(&mut self, end: &mut End) -> Option<Flying> {
-        self.0.pop_front(&mut end.incoming)
+    pub(crate) fn land_packet(&mut self, end: &mut End) -> Option<(Packet, Time)> {
+        let Flying { packet, next } = *self.pool.front(&end.incoming)?;
+        if packet.is_control {
+            return None;
+        }
+        self.pool.pop_front(&mut end.incoming);
+        Some((packet, next))
+    }
+
+    /// Takes the frame that arrives at `end` first off its wire; also says when the next one arrives.
+    #[inline(always)]
+    pub(crate) fn land(&mut self, end: &mut End) -> Option<(Frame, Time)> {
+        let flying = self.pool.pop_front(&mut end.incoming)?;
+        if flying.packet.is_control {
+            self.free.push(flying.packet.size);
+        }
+        Some((self.frame(&flying), flying.next))
     }
 
     /// All frames on their way to `end`.
     pub(crate) fn frames(&self, end: &End) -> impl Iterator<Item = Frame> {
-        self.0.iter(&end.incoming).map(|flying| flying.frame)
+        self.pool.iter(&end.incoming).map(|flying| self.frame(flying))
+    }
+
+    /// All frames on their way to `end`, with the instant at which the next one behind arrives.
+    fn flying(&self, end: &End) -> impl Iterator<Item = (Frame, Time)> {
+        self.pool.iter(&end.incoming).map(|flying| (self.frame(flying), flying.next))
+    }
+
+    #[inline(always)]
+    fn frame(&self, flying: &Flying) -> Frame {
+        if flying.packet.is_control {
+            Frame::Control(self.controls[flying.packet.size as usize])
+        } else {
+            Frame::Data(flying.packet)
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.pool.heap_bytes() + self.controls.capacity() * size_of::<Control>()
     }
 }
 
@@ -115,6 +174,8 @@ pub(crate) struct End {
     pub peer: u32,
     /// The part of a parallel run that the other end is in, or [`End::HERE`].
     pub away: u16,
+    /// The picoseconds of a byte at the rate of this end, if that is a whole number; otherwise 0.
+    byte_ps: u32,
     pub delay: Span,
     /// The rate at which this end sends, by its own clock.
     pub line: Rate,
@@ -132,6 +193,16 @@ pub(crate) struct End {
 impl End {
     /// The other end is in the same part of the run.
     pub(crate) const HERE: u16 = u16::MAX;
+
+    /// The time that `size` bytes take on the wire.
+    #[inline(always)]
+    pub(crate) fn tx_span(&self, size: Bytes) -> Span {
+        // A multiplication is much shorter than the division that the rate needs.
+        match u64::from(self.byte_ps).checked_mul(size.get()) {
+            Some(ps) if ps > 0 => Span::ps(ps),
+            _ => self.line.tx_span(size),
+        }
+    }
 
     /// The port that this is an end of.
     #[inline]
@@ -189,7 +260,7 @@ impl Fabric {
             ends: Vec::new(),
             jitters: Vec::new(),
             traffic: Vec::new(),
-            sky: Sky(Pool::new()),
+            sky: Sky::new(),
             controls: Pool::new(),
             starts,
             class_count: config.ingress.class_count(),
@@ -250,13 +321,15 @@ impl Fabric {
                 line: Stream::new(config.seed, Purpose::Line, number),
                 last_arrival: Time::ZERO,
             });
+            let line = config.line(node, PortId(index as u16));
             self.ends.push(End {
                 node,
                 port: PortId(index as u16),
                 peer: self.starts[port.peer.index()] + u32::from(port.peer_port.0),
                 away: End::HERE,
                 delay: port.delay,
-                line: config.line(node, PortId(index as u16)),
+                byte_ps: byte_ps(line),
+                line,
                 incoming: Fifo::EMPTY,
                 signals: Fifo::EMPTY,
                 armed: Time::MAX,
@@ -276,7 +349,7 @@ impl Fabric {
             ends: self.ends.clone(),
             jitters: self.jitters.clone(),
             traffic: self.traffic.clone(),
-            sky: Sky(Pool::new()),
+            sky: Sky::new(),
             controls: Pool::new(),
             starts: self.starts.clone(),
             class_count: self.class_count,
@@ -297,8 +370,10 @@ impl Fabric {
         for index in self.ends_of(node) {
             let mut end = other.ends[index].clone();
             (end.incoming, end.signals) = (Fifo::EMPTY, Fifo::EMPTY);
-            for flying in other.sky.0.iter(&other.ends[index].incoming) {
-                self.sky.0.push_back(&mut end.incoming, *flying);
+            let mut time = Time::ZERO;
+            for (frame, next) in other.sky.flying(&other.ends[index]) {
+                self.sky.launch(&mut end, time, frame);
+                time = next;
             }
             for control in other.controls.iter(&other.ends[index].signals) {
                 self.controls.push_back(&mut end.signals, *control);
@@ -342,9 +417,16 @@ impl Fabric {
         });
         let ends =
             self.ends.capacity() * (size_of::<End>() + size_of::<Jitter>() + size_of::<Traffic>());
-        let pools = self.sky.0.heap_bytes() + self.controls.heap_bytes();
+        let pools = self.sky.heap_bytes() + self.controls.heap_bytes();
         nodes.sum::<usize>() + ends + pools
     }
+}
+
+/// The picoseconds of a byte, if that is a whole number; otherwise 0.
+fn byte_ps(line: Rate) -> u32 {
+    let span = line.tx_span(Bytes::new(1));
+    let is_whole = line.tx_span(Bytes::mb(1)) == span * 1_000_000;
+    u32::try_from(span.as_ps()).ok().filter(|_| is_whole).unwrap_or(0)
 }
 
 /// The fabric as the deadlock detector sees it.

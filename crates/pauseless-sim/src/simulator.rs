@@ -33,7 +33,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind, Place, Where};
-use crate::fabric::{End, Fabric, Flying, Frame, Node, Packet};
+use crate::fabric::{End, Fabric, Frame, Node, Packet};
 use crate::heard::Listening;
 use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
@@ -224,7 +224,7 @@ impl<'c> Simulator<'c> {
     fn on_arrive(&mut self, index: usize) {
         let end = &mut self.fabric.ends[index];
         let landed = self.fabric.sky.land(end);
-        let Flying { frame, next } = landed.expect("an arrival event has a frame on the wire");
+        let (frame, next) = landed.expect("an arrival event has a frame on the wire");
         let (node, port) = (end.node, end.port);
         self.queue.push_here(Place { node, port }, Kind::Arrive, next);
         if self.tapped.0.is_some() {
@@ -535,7 +535,7 @@ impl<'c> Simulator<'c> {
         };
         let size = size + self.config.wire_overhead;
         let longer = draw(&mut jitters[index].line, self.config.hardware.line_jitter);
-        let left = self.now + end.line.tx_span(size) + longer;
+        let left = self.now + end.tx_span(size) + longer;
         self.queue.push_here(end.place(), Kind::Transmitted, left);
         let mut arrival = left + end.delay;
         if self.config.wire_jitter > Span::ZERO {

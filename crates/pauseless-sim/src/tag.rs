@@ -43,6 +43,9 @@ pub(crate) enum Content {
 }
 
 impl Tag {
+    /// The tag of what is no packet.
+    pub(crate) const CONTROL: Tag = Tag { flow: 0, note: 0 };
+
     pub(crate) fn data(flow: FlowId, sequence: Sequence) -> Tag {
         debug_assert!(flow.0 < TRAIL);
         Tag { flow: flow.0, note: sequence.0 }

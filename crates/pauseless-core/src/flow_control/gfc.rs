@@ -361,6 +361,16 @@ impl BufferDownstream {
             || now >= self.quiet_until
     }
 
+    /// As [`super::AnyDownstream::quiet`].
+    #[inline]
+    pub(super) fn quiet(&self) -> (Bytes, Bytes) {
+        if self.stage == self.announced {
+            (self.range.0, self.range.1 - Bytes::new(1))
+        } else {
+            super::AnyDownstream::LOUD
+        }
+    }
+
     #[inline]
     fn follow(&mut self, held: Bytes) {
         if held < self.range.0 || held >= self.range.1 {

@@ -427,7 +427,35 @@ impl Downstream for AnyDownstream {
     }
 }
 
+impl AnyUpstream {
+    /// The instant from which on a frame of any size may start, and sending changes nothing, until the
+    /// next signal; [`Time::MAX`] if every frame matters.
+    #[inline]
+    pub(crate) fn opens_at(&self) -> Time {
+        match self {
+            AnyUpstream::None { .. } => Time::ZERO,
+            AnyUpstream::Pfc(half) => half.until(),
+            AnyUpstream::Cbfc(_) | AnyUpstream::Gfc(_) | AnyUpstream::Outside(_) => Time::MAX,
+        }
+    }
+}
+
 impl AnyDownstream {
+    /// The bounds of a half that has to know of every packet.
+    pub(crate) const LOUD: (Bytes, Bytes) = (Bytes::MAX, Bytes::ZERO);
+
+    /// The least and the most that the counter may show such that a packet that comes or goes changes
+    /// nothing here, before the next timeout.
+    #[inline]
+    pub(crate) fn quiet(&self) -> (Bytes, Bytes) {
+        match self {
+            AnyDownstream::None => (Bytes::ZERO, Bytes::MAX),
+            AnyDownstream::Pfc(half) => half.quiet(),
+            AnyDownstream::GfcBuffer(half) => half.quiet(),
+            _ => AnyDownstream::LOUD,
+        }
+    }
+
     /// [`Downstream::on_enqueue`], and whether there is a message then.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Time, size: Bytes, held: Bytes) -> bool {

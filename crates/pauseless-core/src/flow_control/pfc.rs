@@ -100,6 +100,16 @@ impl PfcDownstream {
 }
 
 impl PfcDownstream {
+    /// As [`super::AnyDownstream::quiet`].
+    #[inline]
+    pub(super) fn quiet(&self) -> (Bytes, Bytes) {
+        match (self.pausing, self.announced) {
+            (false, false) => (Bytes::ZERO, self.xoff),
+            (true, true) => (self.xon, Bytes::MAX),
+            _ => super::AnyDownstream::LOUD,
+        }
+    }
+
     /// Pauses or resumes as a shared memory has decided.
     pub fn set_pausing(&mut self, is_pausing: bool) {
         self.pausing = is_pausing;
@@ -177,6 +187,12 @@ impl PfcUpstream {
     /// The half of a sender that is not paused.
     pub fn new(line: Rate) -> PfcUpstream {
         PfcUpstream { line, until: Time::ZERO, resumes: 0, is_last_pause: false, expires: true }
+    }
+
+    /// The end of the pause that was asked for last.
+    #[inline]
+    pub(super) fn until(&self) -> Time {
+        self.until
     }
 
     /// The half of a sender whose far end is configured with `config`.

@@ -99,6 +99,12 @@ impl Port {
     }
 
     fn exception(&mut self, class: Class) -> &mut Exception {
+        if self.exceptions.is_none() {
+            self.exceptions = Some(Box::default());
+            for class in 0..self.lanes.len() {
+                self.note_halves(Class(class as u8));
+            }
+        }
         let all = self.exceptions.get_or_insert_default();
         &mut all[class.index()]
     }

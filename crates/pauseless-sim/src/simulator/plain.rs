@@ -8,8 +8,8 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use super::flows::Route;
 use super::{Simulator, Tally};
 use crate::config::Config;
-use crate::event::{Event, EventQueue, Kind, Limit, Place};
-use crate::fabric::{End, Fabric, Flying, Frame, Node, Packet, Sky, Traffic};
+use crate::event::{Event, EventQueue, Kind, Limit, Opened};
+use crate::fabric::{End, Fabric, Frame, Node, Packet, Sky, Traffic};
 use crate::tag::Tag;
 
 /// The wires of a switch whose packets take the short way.
@@ -21,6 +21,8 @@ struct Wires<'s> {
     sky: &'s mut Sky,
     traffic: &'s mut [Traffic],
     queue: &'s mut EventQueue,
+    /// The events of the switch.
+    events: Opened,
     tally: &'s mut Tally,
     held: &'s [u8],
     is_counting_credit: bool,
@@ -44,14 +46,10 @@ pub(super) enum Later {
 impl Wires<'_> {
     /// Takes the packet that has arrived at a port of this switch; `None` if it is a control frame.
     #[inline(always)]
-    fn receive(&mut self, place: Place) -> Option<Packet> {
-        let end = &mut self.ends[self.first + place.port.index()];
-        let Some(Flying { frame: Frame::Data(packet), next }) = self.sky.first(end) else {
-            return None;
-        };
-        let (packet, next) = (*packet, *next);
-        self.sky.land(end);
-        self.queue.push_here(place, Kind::Arrive, next);
+    fn receive(&mut self, port: PortId) -> Option<Packet> {
+        let end = &mut self.ends[self.first + port.index()];
+        let (packet, next) = self.sky.land_packet(end)?;
+        self.queue.set_arrival(&mut self.events, port, next);
         Some(packet)
     }
 }
@@ -77,8 +75,8 @@ impl Driver<Tag> for Wires<'_> {
                 (Frame::Control(control), self.control_frame)
             }
         };
-        let left = self.now + end.line.tx_span(size + self.overhead);
-        self.queue.push_here(end.place(), Kind::Transmitted, left);
+        let left = self.now + end.tx_span(size + self.overhead);
+        self.queue.set_departure(&mut self.events, port, left);
         let arrival = left + end.delay;
         if end.away != End::HERE {
             return self.later.push(Later::Away(port, frame, arrival));
@@ -180,6 +178,7 @@ impl Simulator<'_> {
             ends,
             sky,
             traffic,
+            events: self.queue.open(node),
             queue: &mut self.queue,
             tally: &mut self.tally,
             held: &self.held,
@@ -188,45 +187,53 @@ impl Simulator<'_> {
             overhead: self.config.wire_overhead,
             later: &mut self.later,
         };
-        while let Some(event) = wires.queue.first_of(node, limit) {
+        let (paths, is_counting) = (&*self.paths, self.is_counting);
+        let mut hops = 0;
+        let mut last_arrival = wires.tally.last_arrival;
+        let pause = loop {
+            let Some((now, kind, port)) = wires.queue.first(&wires.events, limit) else {
+                break Pause::Done;
+            };
             limit = end;
-            let port = PortId((event.index() - first) as u16);
-            wires.now = event.time();
-            self.now = event.time();
-            if event.is(Kind::Transmitted) {
+            wires.now = now;
+            if kind == Kind::Transmitted {
                 wires.tally.events += 1;
-                if !switch.depart::<ONE>(wires.now, port, &mut wires) {
-                    wires.queue.clear(Place { node, port }, Kind::Transmitted);
+                if !switch.depart::<ONE>(now, port, &mut wires) {
+                    wires.queue.set_departure(&mut wires.events, port, Time::MAX);
                 }
-            } else if event.is(Kind::Arrive) {
-                let Some(packet) = wires.receive(Place { node, port }) else {
-                    return Pause::Other(event);
+            } else if kind == Kind::Arrive {
+                let Some(packet) = wires.receive(port) else {
+                    break Pause::Other(Event::new(now, kind, (first + port.index()) as u32));
                 };
-                wires.tally.events += 1;
-                wires.tally.packet_hops += 1;
-                wires.tally.last_arrival = wires.tally.last_arrival.max(wires.now);
-                if self.is_counting {
-                    wires.traffic[event.index()].received += packet.size();
+                hops += 1;
+                last_arrival = last_arrival.max(now);
+                if is_counting {
+                    wires.traffic[first + port.index()].received += packet.size();
                 }
                 let Packet { tag, class, .. } = packet;
-                let path = &self.paths[2 * tag.flow().index() + usize::from(tag.is_answer())];
+                let path = &paths[2 * tag.flow().index() + usize::from(tag.is_answer())];
                 let egress = match path.egress(tag.hops()) {
                     Some(egress) => egress,
                     None => egress_by_table(self.config, &self.routes, node, tag),
                 };
                 let (size, passed) = (packet.size(), tag.passed());
                 let arrival = Arrival { packet: passed, size, class, egress, leaving: class };
-                if let Err(overrun) = switch.arrive::<ONE>(wires.now, port, arrival, &mut wires) {
-                    return Pause::Loss(port, packet, overrun);
+                if let Err(overrun) = switch.arrive::<ONE>(now, port, arrival, &mut wires) {
+                    break Pause::Loss(port, packet, overrun);
                 }
             } else {
-                return Pause::Other(event);
+                break Pause::Other(Event::new(now, kind, (first + port.index()) as u32));
             }
             if !wires.later.is_empty() {
-                return Pause::Later;
+                break Pause::Later;
             }
-        }
-        Pause::Done
+        };
+        wires.tally.events += hops;
+        wires.tally.packet_hops += hops;
+        wires.tally.last_arrival = last_arrival;
+        wires.queue.close(&wires.events);
+        self.now = wires.now;
+        pause
     }
 
     /// Does what is left of an event.
