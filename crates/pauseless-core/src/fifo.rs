@@ -45,21 +45,34 @@ impl<T: Copy> Pool<T> {
     /// Appends `element` and says whether the queue was empty.
     #[inline]
     pub fn push_back(&mut self, fifo: &mut Fifo, element: T) -> bool {
-        let slot = Slot { element, next: NIL };
+        self.push_behind(fifo, element, |_| ())
+    }
+
+    /// As [`Pool::push_back`], and lets `change` do something to the element before it.
+    #[inline(always)]
+    pub fn push_behind(
+        &mut self,
+        fifo: &mut Fifo,
+        element: T,
+        change: impl FnOnce(&mut T),
+    ) -> bool {
         let index = match self.slots.get_mut(self.free as usize) {
             Some(free) => {
                 let index = self.free;
                 self.free = free.next;
-                *free = slot;
+                free.element = element;
+                free.next = NIL;
                 index
             }
-            None => self.grow(slot),
+            None => self.grow(Slot { element, next: NIL }),
         };
         let was_empty = fifo.is_empty();
         if was_empty {
             fifo.head = index;
         } else {
-            self.slots[fifo.tail as usize].next = index;
+            let last = &mut self.slots[fifo.tail as usize];
+            last.next = index;
+            change(&mut last.element);
         }
         fifo.tail = index;
         was_empty
@@ -96,15 +109,6 @@ impl<T: Copy> Pool<T> {
             return None;
         }
         self.slots.get(fifo.tail as usize).map(|slot| &slot.element)
-    }
-
-    /// The same, to be changed.
-    #[inline]
-    pub fn back_mut(&mut self, fifo: &Fifo) -> Option<&mut T> {
-        if fifo.is_empty() {
-            return None;
-        }
-        self.slots.get_mut(fifo.tail as usize).map(|slot| &mut slot.element)
     }
 
     /// Iterates over all elements, first to last.

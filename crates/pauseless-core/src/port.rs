@@ -123,8 +123,6 @@ struct Lane {
     buffer: Bytes,
     up: AnyUpstream,
     down: AnyDownstream,
-    /// The delay of an out-of-band message.
-    delay: Span,
 }
 
 impl Port {
@@ -136,7 +134,6 @@ impl Port {
             buffer: lane.buffer,
             held_max: Bytes::ZERO,
             cell: lane.ingress.cell().get() as u32,
-            delay: out_of_band_delay(&lane.ingress).unwrap_or(Span::ZERO),
             opens_at: Time::MAX,
             quiet: AnyDownstream::LOUD,
             down: lane.ingress.downstream(line, lane.phase),
@@ -153,6 +150,11 @@ impl Port {
         let mut port =
             Port { line, lanes, talking: 0, timer: Time::MAX, is_out_of_band, exceptions: None };
         port.rearm();
+        for (class, lane) in config.lanes.iter().enumerate() {
+            if let Some(delay) = out_of_band_delay(&lane.ingress) {
+                port.exception(Class(class as u8)).delay = delay;
+            }
+        }
         for class in 0..port.lanes.len() {
             port.note_halves(Class(class as u8));
         }
@@ -168,7 +170,7 @@ impl Port {
     pub fn set_out_of_band(&mut self, delay: Span) {
         self.is_out_of_band = true;
         for class in 0..self.lanes.len() {
-            self.lanes[class].delay = delay;
+            self.exception(Class(class as u8)).delay = delay;
         }
     }
 
@@ -340,7 +342,7 @@ impl Port {
             return None;
         }
         let control = self.next_signal(now)?;
-        Some((control, self.lanes[control.class.index()].delay))
+        Some((control, self.exception(control.class).delay))
     }
 
     fn next_signal(&mut self, now: Time) -> Option<Control> {

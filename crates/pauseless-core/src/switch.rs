@@ -43,7 +43,7 @@ pub use discipline::{Arbiter, Discipline};
 pub use drain::Dropped;
 use drain::Taken;
 use header::Header;
-pub use plain::Driver;
+pub use plain::{Driver, Started};
 use software::Software;
 use watchdog::Watchdogs;
 
@@ -155,13 +155,13 @@ pub struct Switch<P> {
 #[repr(C, align(64))]
 struct SwitchPort {
     sending: Sending,
-    /// When the earliest closed gate opens by itself.
-    wake: Time,
     /// The classes that the far end has stopped, a bit each.
     stopped: u8,
     /// The classes that the far end has stopped or slowed down, a bit each; only with congestion
     /// points.
     held: u8,
+    /// When the earliest closed gate opens by itself.
+    wake: Time,
     queues: Lanes<Queue>,
     port: Port,
 }
@@ -189,9 +189,21 @@ enum Sending {
         class: Class,
         /// The class that it leaves in.
         leaving: Class,
-        charge: Bytes,
+        /// The bytes that it takes of its ingress buffer.
+        charge: u32,
     },
 }
+
+impl Sending {
+    /// A packet of an ingress and class that leaves in `leaving`.
+    #[inline(always)]
+    fn data(ingress: PortId, class: Class, leaving: Class, charge: Bytes) -> Sending {
+        Sending::Data { ingress, class, leaving, charge: charge.get() as u32 }
+    }
+}
+
+// The state of a port fills four cache lines; what most packets need of it fills the first two.
+const _: () = assert!(size_of::<SwitchPort>() == 256);
 
 /// A packet that waits in a queue.
 #[derive(Clone, Copy, Debug)]
@@ -418,7 +430,7 @@ impl<P: Copy> Switch<P> {
             Sending::Control | Sending::Notice => {}
             Sending::Data { .. } if self.kept_in == Fifos::Software => {}
             Sending::Data { ingress, class, charge, .. } => {
-                self.release(now, ingress, class, charge);
+                self.release(now, ingress, class, Bytes::new(u64::from(charge)));
                 if self.kept_in == Fifos::Ingress {
                     return self.end(now, port, QueueId { port: ingress, class });
                 }
@@ -498,8 +510,7 @@ impl<P: Copy> Switch<P> {
         }
         let state = &mut self.ports[index];
         state.port.on_transmit(now, class, size);
-        state.sending =
-            Sending::Data { ingress: slot.ingress, class: came_in, leaving: class, charge };
+        state.sending = Sending::data(slot.ingress, came_in, class, charge);
         if self.spends_credit {
             self.look_at_gate_for_credit(now, port, class);
         }

@@ -117,6 +117,11 @@ impl Event {
         Time::from_ps(self.time)
     }
 
+    /// The same event of a port with this number.
+    pub(crate) fn at(self, index: usize) -> Event {
+        Event::new(self.time(), self.kind(), index as u32)
+    }
+
     /// Whether it is of this kind.
     #[inline(always)]
     pub(crate) fn is(self, kind: Kind) -> bool {
@@ -187,6 +192,8 @@ pub(crate) struct Opened {
     ports: u32,
     /// The first arrival or departure.
     root: u64,
+    /// The first of all other events.
+    other: u64,
     /// The bits of a port in a key, and the instant from which on events have no number.
     port_bits: u32,
     horizon: Time,
@@ -219,16 +226,27 @@ impl Tree {
     }
 
     /// Sets a leaf, and returns the root.
-    #[inline(always)]
+    // Not inlined, since what handles events is too large for the cache otherwise.
+    #[inline(never)]
     fn climb(self, keys: &mut [u64], leaf: u32, key: u64) -> u64 {
         let tree = &mut keys[self.base as usize..];
-        let (mut at, mut least) = ((self.leaves + leaf) as usize, key);
-        while at > 1 {
-            tree[at] = least;
-            least = least.min(tree[at ^ 1]);
-            at /= 2;
+        // The sizes of common switches, and of hosts, take no loop and no check of bounds.
+        match self.leaves {
+            16 => climb::<32>(tree, leaf, key),
+            2 => climb::<4>(tree, leaf, key),
+            32 => climb::<64>(tree, leaf, key),
+            64 => climb::<128>(tree, leaf, key),
+            128 => climb::<256>(tree, leaf, key),
+            _ => {
+                let (mut at, mut least) = ((self.leaves + leaf) as usize, key);
+                while at > 1 {
+                    tree[at] = least;
+                    least = least.min(tree[at ^ 1]);
+                    at /= 2;
+                }
+                least
+            }
         }
-        least
     }
 
     #[inline(always)]
@@ -246,6 +264,21 @@ impl Tree {
     fn of(self, keys: &mut [u64]) -> &mut [u64] {
         &mut keys[self.base as usize..][..2 * self.leaves as usize]
     }
+}
+
+/// Sets a leaf of a tree of `SIZE` numbers, and returns the root.
+#[inline(always)]
+fn climb<const SIZE: usize>(tree: &mut [u64], leaf: u32, key: u64) -> u64 {
+    let Some(tree) = tree.first_chunk_mut::<SIZE>() else {
+        unreachable!("the tree has as many numbers");
+    };
+    let (mut at, mut least) = (SIZE / 2 + leaf as usize % (SIZE / 2), key);
+    for _ in 0..SIZE.ilog2() - 1 {
+        tree[at] = least;
+        least = least.min(tree[at ^ 1]);
+        at /= 2;
+    }
+    least
 }
 
 impl EventQueue {
@@ -319,8 +352,15 @@ impl EventQueue {
     #[inline(always)]
     pub(crate) fn open(&self, node: NodeId) -> Opened {
         let NodeEvents { roots, trees, ports, .. } = &self.nodes[node.index()];
-        let (port_bits, horizon) = (self.port_bits, self.horizon);
-        Opened { node, tree: trees[0], ports: *ports, root: roots[0], port_bits, horizon }
+        Opened {
+            node,
+            tree: trees[0],
+            ports: *ports,
+            root: roots[0],
+            other: roots[1].min(roots[2]),
+            port_bits: self.port_bits,
+            horizon: self.horizon,
+        }
     }
 
     /// Makes the first arrival or departure of a node known to all others.
@@ -329,23 +369,33 @@ impl EventQueue {
         self.nodes[opened.node.index()].roots[0] = opened.root;
     }
 
-    /// The first event of a node before `limit`: its instant, kind and port.
+    /// The first event of a node before `limit`, and its port.
     #[inline(always)]
-    pub(crate) fn first(&self, opened: &Opened, limit: Limit) -> Option<(Time, Kind, PortId)> {
-        let node = &self.nodes[opened.node.index()];
-        let key = opened.root.min(node.roots[1]).min(node.roots[2]);
+    pub(crate) fn first(&self, opened: &Opened, limit: Limit) -> Option<(Event, PortId)> {
+        let key = opened.root.min(opened.other);
         if key >= limit.0 {
             return None;
         }
         let rank = key >> opened.port_bits;
         let mut port = key as u32 & ((1 << opened.port_bits) - 1);
         if self.is_long {
+            let node = &self.nodes[opened.node.index()];
             let tree = if opened.root == key { Some(opened.tree) } else { None };
             let search = |tree: Tree| tree.search(&self.keys, key) % opened.ports;
             port = tree.map_or_else(|| node.search(&self.keys, key), search);
         }
-        let kind = Kind::from_number(rank as u32 & ((1 << KIND_BITS) - 1));
-        Some((Time::from_ps(rank >> KIND_BITS), kind, PortId(port as u16)))
+        let kind = rank as u32 & ((1 << KIND_BITS) - 1);
+        let event = Event { time: rank >> KIND_BITS, key: kind << INDEX_BITS | port };
+        Some((event, PortId(port as u16)))
+    }
+
+    /// Sets the timeout of a port of the node.
+    #[inline(never)]
+    pub(crate) fn set_timeout(&mut self, opened: &mut Opened, port: PortId, time: Time) {
+        let place = Place { node: opened.node, port };
+        self.push_here(place, Kind::Timeout, time);
+        let roots = self.nodes[opened.node.index()].roots;
+        opened.other = roots[1].min(roots[2]);
     }
 
     /// Sets the next arrival at a port of the node.
@@ -361,6 +411,16 @@ impl EventQueue {
         let key = opened.key(port, Kind::Transmitted, time);
         let leaf = opened.ports + u32::from(port.0);
         opened.root = opened.tree.climb(&mut self.keys, leaf, key);
+    }
+
+    /// Removes the end of a transmission that was handled at `now`, unless the port sends again.
+    #[inline(always)]
+    pub(crate) fn retire_departure(&mut self, opened: &mut Opened, port: PortId, now: Time) {
+        let leaf = opened.ports + u32::from(port.0);
+        let key = opened.key(port, Kind::Transmitted, now);
+        if opened.tree.get(&self.keys, leaf) == key {
+            opened.root = opened.tree.climb(&mut self.keys, leaf, NEVER);
+        }
     }
 
     /// Sets a leaf, and returns the root of its tree.

@@ -100,10 +100,14 @@ impl Sky {
             Frame::Data(packet) => packet,
             Frame::Control(control) => self.keep(control),
         };
-        if let Some(last) = self.pool.back_mut(&end.incoming) {
-            last.next = time;
-        }
-        self.pool.push_back(&mut end.incoming, Flying { packet, next: Time::MAX })
+        self.launch_packet(end, time, packet)
+    }
+
+    /// As [`Sky::launch`], for a packet.
+    #[inline(always)]
+    pub(crate) fn launch_packet(&mut self, end: &mut End, time: Time, packet: Packet) -> bool {
+        let flying = Flying { packet, next: Time::MAX };
+        self.pool.push_behind(&mut end.incoming, flying, |last| last.next = time)
     }
 
     /// Stores a control frame, and returns what stands for it.
@@ -198,10 +202,10 @@ impl End {
     #[inline(always)]
     pub(crate) fn tx_span(&self, size: Bytes) -> Span {
         // A multiplication is much shorter than the division that the rate needs.
-        match u64::from(self.byte_ps).checked_mul(size.get()) {
-            Some(ps) if ps > 0 => Span::ps(ps),
-            _ => self.line.tx_span(size),
+        if self.byte_ps == 0 {
+            return self.line.tx_span(size);
         }
+        Span::ps(u64::from(self.byte_ps) * size.get())
     }
 
     /// The port that this is an end of.

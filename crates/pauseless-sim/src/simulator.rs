@@ -92,10 +92,12 @@ pub struct Simulator<'c> {
     is_settling: bool,
     /// Whether a blocked head blocks what is behind it.
     blocks_heads: bool,
-    /// Whether packets take the short way through switches.
-    is_lean: bool,
+    /// The way that packets take through switches.
+    way: plain::Way,
     /// What is left of the event that is being handled.
     later: Vec<plain::Later>,
+    /// The frames for other parts of the run that the switch which is being visited has sent.
+    posted: Vec<(PortId, Frame, Time)>,
     pub(crate) mitigating: Mitigating,
     /// What ends the run before its duration is over.
     pub(crate) stopping: Stopping,
@@ -147,8 +149,9 @@ impl<'c> Simulator<'c> {
                 || config.ingress.any(|control| matches!(control, FlowControl::GfcConceptual(_))),
             is_settling: matches!(config.discipline, Discipline::InputQueued(_)),
             blocks_heads: config.discipline.blocks_heads(),
-            is_lean: false,
+            way: plain::Way::Long,
             later: Vec::new(),
+            posted: Vec::new(),
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),
@@ -159,8 +162,8 @@ impl<'c> Simulator<'c> {
             tally: Tally::default(),
             fabric,
         };
-        simulator.is_lean = plain::is_lean(&simulator);
-        if simulator.is_lean {
+        simulator.way = plain::way(&simulator);
+        if simulator.way != plain::Way::Long {
             simulator.paths = Path::all(config);
         }
         simulator.schedule_start();

@@ -118,6 +118,12 @@ impl Marker {
         Marker { kmin, kmax, pmax, mark_at: config.mark_at, phantom, dither: Dither::new(seed) }
     }
 
+    /// As [`super::AnyCongestionPoint::loud_from`].
+    pub(super) fn loud_from(&self) -> u32 {
+        // Nothing is marked at `kmin` itself; a phantom queue counts every packet.
+        if self.phantom.is_none() { (self.kmin as u32).saturating_add(1) } else { 0 }
+    }
+
     /// The probability with which a packet is marked at a queue of `bytes`.
     //= dcqcn15 3.1 marking
     fn probability(&self, bytes: f64) -> f64 {

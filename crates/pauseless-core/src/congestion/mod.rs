@@ -509,6 +509,18 @@ macro_rules! each_congestion_point {
     };
 }
 
+impl AnyCongestionPoint {
+    /// The bytes of a queue below which packets that come and go change nothing here, whatever marks
+    /// them.
+    pub(crate) fn loud_from(&self) -> u32 {
+        match self {
+            AnyCongestionPoint::None | AnyCongestionPoint::Counter => u32::MAX,
+            AnyCongestionPoint::Marker(marker) => marker.loud_from(),
+            _ => 0,
+        }
+    }
+}
+
 impl CongestionPoint for AnyCongestionPoint {
     #[inline(always)]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {

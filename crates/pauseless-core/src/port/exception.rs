@@ -1,5 +1,5 @@
-//! What overrides the flow control of a class of a port: a rate limit, a rest after every frame, or an
-//! order of a watchdog.
+//! What overrides the flow control of a class of a port: a rate limit, a rest after every frame, an order
+//! of a watchdog, or messages that do not occupy the wire.
 
 use alloc::boxed::Box;
 
@@ -29,6 +29,8 @@ pub(super) struct Exception {
     shaper: Option<Limiter>,
     rest: Rest,
     heed: Heed,
+    /// The delay of a message that does not occupy the wire.
+    pub(super) delay: Span,
 }
 
 /// The time between two frames of a class in which its egress does not decide what comes next: one
@@ -98,7 +100,7 @@ impl Port {
         self.exception(class).heed = heed;
     }
 
-    fn exception(&mut self, class: Class) -> &mut Exception {
+    pub(super) fn exception(&mut self, class: Class) -> &mut Exception {
         if self.exceptions.is_none() {
             self.exceptions = Some(Box::default());
             for class in 0..self.lanes.len() {

@@ -16,14 +16,22 @@ use crate::unit::{Bytes, Time};
 pub(super) struct Watched {
     point: AnyCongestionPoint,
     /// The bytes that wait for the egress in this class, in whichever FIFO.
-    bytes: Bytes,
+    bytes: u32,
+    /// The length of the queue from which on the point has to know of packets that come and go.
+    loud_from: u32,
 }
 
+const _: () = assert!(size_of::<Watched>() == 64);
+
 impl Watched {
+    fn bytes(&self) -> Bytes {
+        Bytes::new(u64::from(self.bytes))
+    }
+
     /// The state of the queue for a point that does not ask whether the far end holds it back.
     #[inline]
     fn state(&self, packets: u32) -> QueueState {
-        QueueState { packets, bytes: self.bytes, is_held: false }
+        QueueState { packets, bytes: self.bytes(), is_held: false }
     }
 }
 
@@ -35,7 +43,7 @@ impl<P: Copy> Switch<P> {
             return Bytes::ZERO;
         }
         let first = self.queue(egress, Class(0));
-        self.points[first..first + self.class_count].iter().map(|watched| watched.bytes).sum()
+        self.points[first..first + self.class_count].iter().map(Watched::bytes).sum()
     }
 
     /// Accounts for a packet that has joined the queue of (`egress`, `class`), and says whether it
@@ -53,7 +61,10 @@ impl<P: Copy> Switch<P> {
         }
         let queue = self.queue(egress, class);
         let watched = &mut self.points[queue];
-        watched.bytes += size;
+        watched.bytes += size.get() as u32;
+        if watched.bytes < watched.loud_from {
+            return Joining::Silent;
+        }
         if !self.watches_release {
             let packets = self.ports[egress.index()].queues[class.index()].packets;
             let state = watched.state(packets);
@@ -78,7 +89,10 @@ impl<P: Copy> Switch<P> {
         }
         let queue = self.queue(egress, class);
         let watched = &mut self.points[queue];
-        watched.bytes -= size;
+        watched.bytes -= size.get() as u32;
+        if watched.bytes < watched.loud_from {
+            return false;
+        }
         if !self.watches_release {
             let packets = self.ports[egress.index()].queues[class.index()].packets;
             let state = watched.state(packets);
@@ -115,7 +129,7 @@ impl<P: Copy> Switch<P> {
         let head = self.head(egress, class).unwrap_or(Bytes::new(64));
         QueueState {
             packets: self.backlog(egress, class),
-            bytes: self.points[queue].bytes,
+            bytes: self.points[queue].bytes(),
             is_held: port.is_held(now, class, head),
         }
     }
@@ -163,10 +177,8 @@ pub(super) fn points(config: &SwitchConfig, class_count: usize) -> Box<[Watched]
     let points = ports.flat_map(|(port, lanes)| {
         (0..class_count as u64).map(move |class| {
             let seed = config.seed ^ (port << 8 | class).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            Watched {
-                point: config.congestion.congestion_point(lanes.line, seed),
-                bytes: Bytes::ZERO,
-            }
+            let point = config.congestion.congestion_point(lanes.line, seed);
+            Watched { bytes: 0, loud_from: point.loud_from(), point }
         })
     });
     match config.congestion {

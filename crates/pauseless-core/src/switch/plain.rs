@@ -1,22 +1,23 @@
-//! The short way through a switch, for most networks: output-queued, packets keep their class, every
-//! port has memory of its own, and nothing watches or limits queues.
+//! The short way through a switch, for most packets in most networks: output-queued, packets keep
+//! their class, and nothing watches or limits queues.
 //!
-//! It does what the long way does, in the same order. What is left out is what such a switch never
-//! needs, and the list of ports to poll: a frame that may leave is handed over at once. `ONE` says
-//! that there is one class only, so that none has to be looked up.
+//! It does what the long way does, in the same order, without questions about what such a switch does
+//! not have. A packet that may leave is returned at once; whatever is rarer marks its port as ready,
+//! as on the long way, and [`Switch::serve`] does the rest. `ONE` says that there is one class only, so
+//! that none has to be looked up.
 
 use super::{Fifos, Header, Sending, Switch, SwitchPort, Transmit, Waiting};
-use crate::congestion::{Feedback, Joining};
+use crate::congestion::Joining;
 use crate::flow_control::Gate;
 use crate::id::{Class, PortId};
 use crate::port::Overrun;
 use crate::switch::Arrival;
 use crate::unit::{Bytes, Time};
 
-/// What drives a switch that is [plain](Switch::is_plain).
+/// The wires of a switch, and the clock that wakes it.
 pub trait Driver<P> {
     /// Puts a frame on the wire of a port, which is free.
-    fn transmit(&mut self, port: PortId, frame: Transmit<P>);
+    fn transmit(&mut self, switch: &Switch<P>, port: PortId, frame: Transmit<P>);
     /// Sees to it that [`Switch::handle_timeout`] is called for a port at `time`, unless it is earlier.
     fn arm(&mut self, port: PortId, time: Time);
     /// A port was asked for a frame, or got one more, while the far end has stopped these classes, in
@@ -24,59 +25,102 @@ pub trait Driver<P> {
     fn stopped(&mut self, port: PortId, classes: u8);
 }
 
+/// A data frame that a port has begun to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started<P> {
+    /// The port whose wire it is put on.
+    pub port: PortId,
+    /// The driver's handle of the packet.
+    pub packet: P,
+    /// The length of the frame.
+    pub size: Bytes,
+    /// The class that it travels in.
+    pub class: Class,
+    /// Whether to set its ECN mark; an earlier mark stays.
+    pub is_marked: bool,
+}
+
 impl<P: Copy> Switch<P> {
-    /// Whether packets take the short way: [`Switch::arrive`] and [`Switch::depart`] in the place of the
-    /// polling.
+    /// Whether packets take the short way: [`Switch::arrive`] and [`Switch::depart`] instead of
+    /// [`Switch::handle_arrival`] and [`Switch::handle_transmitted`].
     pub fn is_plain(&self) -> bool {
         self.kept_in == Fifos::Egress
             && self.leaving_count == 1
-            && self.sharing.is_none()
             && self.watchdogs.is_none()
             && self.notices.is_empty()
             && self.ports.iter().all(|state| state.port.is_plain())
     }
 
-    /// As [`Switch::handle_arrival`], with all its consequences.
+    /// Whether there is one class only.
+    pub fn has_one_class(&self) -> bool {
+        self.class_count == 1
+    }
+
+    /// Whether [`Switch::poll_ready`] has a port.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        self.ready.count > 0 || self.sharing.as_ref().is_some_and(|sharing| sharing.has_resumed())
+    }
+
+    /// Lets every port that may have something to send send it.
+    #[inline(never)]
+    pub fn serve(&mut self, now: Time, driver: &mut impl Driver<P>) {
+        while let Some(port) = self.poll_ready() {
+            if let Some(frame) = self.poll_transmit(now, port) {
+                driver.transmit(self, port, frame);
+            }
+            driver.arm(port, self.poll_timeout(port));
+            let classes = self.stopped(port);
+            if classes != 0 {
+                driver.stopped(port, classes);
+            }
+        }
+    }
+
+    /// As [`Switch::handle_arrival`]; returns the packet if it leaves at once.
     #[inline(always)]
     pub fn arrive<const ONE: bool>(
         &mut self,
         now: Time,
         ingress: PortId,
         arrival: Arrival<P>,
-        driver: &mut impl Driver<P>,
-    ) -> Result<Option<Feedback>, Overrun> {
-        let Arrival { size, class, egress, .. } = arrival;
+    ) -> Result<Option<Started<P>>, Overrun> {
+        let Arrival { packet, size, class, egress, .. } = arrival;
         let class = only::<ONE>(class);
         let charge = self.charge(ingress, class, size);
+        if self.sharing.is_some() {
+            self.charge_memory(now, ingress, class, charge)?;
+        }
         let into = &mut self.ports[ingress.index()];
         into.port.enqueue(now, class, charge)?;
-        let speaks = into.port.is_talking() && into.is_idle();
-        let joining = if ONE && self.may_pass(now, egress, size) {
-            self.pass_through(now, ingress, arrival, driver)
-        } else {
-            let joining = self.join(now, ingress, Arrival { class, ..arrival });
-            if self.ports[egress.index()].is_idle() {
-                self.serve_plain::<ONE>(now, egress, driver);
-            } else {
-                self.tell_stopped(egress, driver);
-            }
-            joining
-        };
-        if speaks && ingress != egress {
-            self.serve_rarely(now, ingress, driver);
+        if into.port.is_talking() && into.is_idle() {
+            self.mark_ready(ingress);
         }
-        Ok(match joining {
-            Joining::Notify(feedback) => Some(feedback),
-            Joining::Silent | Joining::Marked => None,
-        })
+        let out = &mut self.ports[egress.index()];
+        let is_idle = out.is_idle();
+        if is_idle && ONE && !self.is_careful() && self.may_pass(now, egress, size) {
+            let is_marked = self.pass_through(now, ingress, egress, size, charge);
+            return Ok(Some(Started { port: egress, packet, size, class, is_marked }));
+        }
+        self.join::<ONE>(now, ingress, Arrival { class, ..arrival }, charge);
+        // The driver wants to know when a stopped queue grows.
+        if is_idle || self.ports[egress.index()].stopped != 0 {
+            self.mark_ready(egress);
+        }
+        Ok(None)
     }
 
     /// Adds a packet to the queue of its egress.
     #[inline(always)]
-    fn join(&mut self, now: Time, ingress: PortId, arrival: Arrival<P>) -> Joining {
+    fn join<const ONE: bool>(
+        &mut self,
+        now: Time,
+        ingress: PortId,
+        arrival: Arrival<P>,
+        charge: Bytes,
+    ) {
         let Arrival { packet, size, class, egress, .. } = arrival;
-        let charge = self.charge(ingress, class, size);
-        let cell = self.plain_cell(ingress, egress, class);
+        let cell = self.plain_cell::<ONE>(ingress, egress, class);
         self.waiting[cell] += charge.get() as u32;
         self.ports[egress.index()].queues[class.index()].packets += 1;
         let joining = self.look_at_arrival(now, egress, class, size);
@@ -89,25 +133,16 @@ impl<P: Copy> Switch<P> {
             // It is not yet known whether there is credit for this packet.
             self.look_at_gate_for_credit(now, egress, class);
         }
-        joining
     }
 
-    /// Whether a packet of the only class need not join the queue of its egress, which is empty and
-    /// may send.
+    /// Whether a packet of the only class need not join the queue of its idle egress, since nothing is
+    /// before it and it may leave.
     #[inline(always)]
-    fn may_pass(&mut self, now: Time, egress: PortId, size: Bytes) -> bool {
-        let is_careful = self.is_careful();
-        let out = &mut self.ports[egress.index()];
-        if !out.is_idle() || out.queues[0].packets > 0 || out.port.is_talking() {
-            return false;
-        }
-        out.wake = Time::MAX;
-        out.port.gate(now, Class(0), size) == Gate::Open && !is_careful
-    }
-
-    /// Whether there is one class only.
-    pub fn has_one_class(&self) -> bool {
-        self.class_count == 1
+    fn may_pass(&self, now: Time, egress: PortId, size: Bytes) -> bool {
+        let out = &self.ports[egress.index()];
+        out.queues[0].packets == 0
+            && !out.port.is_talking()
+            && out.port.gate(now, Class(0), size) == Gate::Open
     }
 
     /// Whether what happens to a queue has consequences for its gate or its congestion point that need
@@ -117,139 +152,102 @@ impl<P: Copy> Switch<P> {
         self.spends_credit || self.watches_release
     }
 
-    /// Sends a packet of the only class that [may pass](Switch::may_pass).
+    /// Sends a packet of the only class that [may pass](Switch::may_pass); whether it is marked.
     #[inline(always)]
     fn pass_through(
         &mut self,
         now: Time,
         ingress: PortId,
-        arrival: Arrival<P>,
-        driver: &mut impl Driver<P>,
-    ) -> Joining {
-        let (class, Arrival { packet, size, egress, .. }) = (Class(0), arrival);
-        let mut joining = Joining::Silent;
+        egress: PortId,
+        size: Bytes,
+        charge: Bytes,
+    ) -> bool {
+        let class = Class(0);
         let mut is_marked = false;
         if !self.points.is_empty() {
             self.ports[egress.index()].queues[0].packets = 1;
-            joining = self.look_at_arrival(now, egress, class, size);
+            let joining = self.look_at_arrival(now, egress, class, size);
             self.ports[egress.index()].queues[0].packets = 0;
             is_marked = self.look_at_departure(now, egress, class, size);
             is_marked |= joining == Joining::Marked;
         }
-        let charge = self.charge(ingress, class, size);
         let out = &mut self.ports[egress.index()];
         out.port.on_transmit(now, class, size);
-        out.sending = Sending::Data { ingress, class, leaving: class, charge };
-        let timer = out.port.poll_timeout();
-        driver.transmit(egress, Transmit::Data { packet, size, class, is_marked });
-        driver.arm(egress, timer);
-        joining
+        out.sending = Sending::data(ingress, class, class, charge);
+        is_marked
     }
 
-    /// As [`Switch::handle_transmitted`], with all its consequences; whether the port sends again.
+    /// As [`Switch::handle_transmitted`]; returns the next packet if it leaves at once.
     #[inline(always)]
-    pub fn depart<const ONE: bool>(
-        &mut self,
-        now: Time,
-        port: PortId,
-        driver: &mut impl Driver<P>,
-    ) -> bool {
+    pub fn depart<const ONE: bool>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
         let state = &mut self.ports[port.index()];
-        let sent = core::mem::replace(&mut state.sending, Sending::Nothing);
-        let mut speaker = None;
-        if let Sending::Data { ingress, class, charge, .. } = sent {
+        if let Sending::Data { ingress, class, charge, .. } = state.sending {
+            let (class, charge) = (only::<ONE>(class), Bytes::new(u64::from(charge)));
             let from = &mut self.ports[ingress.index()];
-            from.port.dequeue(now, only::<ONE>(class), charge);
-            let speaks = from.port.is_talking() && from.is_idle() && ingress != port;
-            speaker = speaks.then_some(ingress);
+            from.port.dequeue(now, class, charge);
+            if from.port.is_talking() && from.is_idle() {
+                self.mark_ready(ingress);
+            }
+            if self.sharing.is_some() {
+                self.free_memory(now, ingress, class, charge);
+            }
         }
-        let is_sending = self.serve_plain::<ONE>(now, port, driver);
-        if let Some(ingress) = speaker {
-            self.serve_rarely(now, ingress, driver);
-        }
-        is_sending
-    }
-
-    /// Lets a port send what it has, if its wire is free, as polling it does; whether it is sending
-    /// then.
-    #[inline(always)]
-    fn serve_plain<const ONE: bool>(
-        &mut self,
-        now: Time,
-        port: PortId,
-        driver: &mut impl Driver<P>,
-    ) -> bool {
-        if let Some(frame) = self.next_frame::<ONE>(now, port) {
-            driver.transmit(port, frame);
-        }
-        let state = &self.ports[port.index()];
-        let (timer, is_idle) = (state.port.poll_timeout(), state.is_idle());
-        driver.arm(port, if is_idle { timer.min(state.wake) } else { timer });
-        self.tell_stopped(port, driver);
-        !is_idle
-    }
-
-    /// As [`Switch::serve_plain`], for a port that has a message to send, which is rare.
-    #[inline(never)]
-    fn serve_rarely(&mut self, now: Time, port: PortId, driver: &mut impl Driver<P>) {
-        self.serve_plain::<false>(now, port, driver);
-    }
-
-    #[inline(always)]
-    fn tell_stopped(&self, port: PortId, driver: &mut impl Driver<P>) {
-        let classes = self.stopped(port);
-        if classes != 0 {
-            driver.stopped(port, classes);
-        }
-    }
-
-    #[inline(always)]
-    fn next_frame<const ONE: bool>(&mut self, now: Time, port: PortId) -> Option<Transmit<P>> {
         let state = &mut self.ports[port.index()];
-        if !state.is_idle() {
+        state.sending = Sending::Nothing;
+        state.wake = Time::MAX;
+        if state.port.is_talking() || state.stopped != 0 {
+            self.mark_ready(port);
             return None;
         }
-        if let Some(control) = state.port.poll_signal(now) {
-            state.sending = Sending::Control;
-            return Some(Transmit::Control(control));
-        }
-        state.wake = Time::MAX;
         let class = if ONE {
             let head = self.pool.front(&state.queues[0].fifo)?;
-            match state.port.gate(now, Class(0), head.header.size()) {
-                Gate::Open => Class(0),
-                Gate::At(time) => {
-                    state.wake = time;
-                    return None;
-                }
-                Gate::Closed => return None,
+            if state.port.gate(now, Class(0), head.header.size()) != Gate::Open {
+                self.mark_ready(port);
+                return None;
             }
+            Class(0)
         } else {
-            self.choose_class(now, port, |_| Bytes::ZERO)?
+            let class = self.choose_class(now, port, |_| Bytes::ZERO);
+            if self.ports[port.index()].wake != Time::MAX && class.is_none() {
+                self.mark_ready(port);
+            }
+            class?
         };
+        Some(self.start::<ONE>(now, port, class))
+    }
+
+    /// Sends the first packet of a queue, whose gate is open.
+    #[inline(always)]
+    fn start<const ONE: bool>(&mut self, now: Time, port: PortId, class: Class) -> Started<P> {
         self.look_for_release(now, port, class);
         let queue = &mut self.ports[port.index()].queues[class.index()];
         queue.packets -= 1;
-        let slot = self.pool.pop_front(&mut queue.fifo)?;
+        let slot = self.pool.pop_front(&mut queue.fifo).expect("the queue has a head");
         let (ingress, size) = (slot.ingress, slot.header.size());
         let charge = self.charge(ingress, class, size);
-        let cell = self.plain_cell(ingress, port, class);
+        let cell = self.plain_cell::<ONE>(ingress, port, class);
         self.waiting[cell] -= charge.get() as u32;
         let is_marked = self.look_at_departure(now, port, class, size) || slot.header.is_marked();
         let state = &mut self.ports[port.index()];
         state.port.on_transmit(now, class, size);
-        state.sending = Sending::Data { ingress, class, leaving: class, charge };
+        state.sending = Sending::data(ingress, class, class, charge);
         if self.spends_credit {
             self.look_at_gate_for_credit(now, port, class);
+            if self.ports[port.index()].stopped != 0 {
+                self.mark_ready(port);
+            }
         }
-        self.scheduler.on_transmit(port, class, size);
-        Some(Transmit::Data { packet: slot.packet, size, class, is_marked })
+        if !ONE {
+            self.scheduler.on_transmit(port, class, size);
+        }
+        Started { port, packet: slot.packet, size, class, is_marked }
     }
 
     /// The cell of packets that keep their class.
     #[inline(always)]
-    fn plain_cell(&self, ingress: PortId, egress: PortId, class: Class) -> usize {
-        self.queue(ingress, class) * self.ports.len() + egress.index()
+    fn plain_cell<const ONE: bool>(&self, ingress: PortId, egress: PortId, class: Class) -> usize {
+        let from = if ONE { ingress.index() } else { self.queue(ingress, class) };
+        from * self.ports.len() + egress.index()
     }
 }
 

@@ -43,6 +43,12 @@ impl Sharing {
         Some(Box::new(Sharing { memory, resumed }))
     }
 
+    /// Whether a port has a RESUME to send.
+    #[inline]
+    pub(super) fn has_resumed(&self) -> bool {
+        !self.resumed.is_empty()
+    }
+
     pub(super) fn poll_resumed(&mut self) -> Option<PortId> {
         self.resumed.pop()
     }

@@ -320,8 +320,7 @@ impl<P: Copy> Switch<P> {
         self.ports[port.index()].port.on_transmit(now, class, size);
         self.look_at_gate_for_credit(now, port, class);
         let (ingress, came_in) = (slot.ingress, slot.header.class());
-        self.ports[port.index()].sending =
-            Sending::Data { ingress, class: came_in, leaving: class, charge: Bytes::ZERO };
+        self.ports[port.index()].sending = Sending::data(ingress, came_in, class, Bytes::ZERO);
         let is_marked = slot.header.is_marked();
         Some(Transmit::Data { packet: slot.packet, size, class, is_marked })
     }

@@ -4,6 +4,7 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Span, Time};
 
 use super::Simulator;
+use super::plain::Way;
 use crate::event::{Event, Kind};
 use crate::fabric::Node;
 use crate::record::SampledRun;
@@ -46,7 +47,7 @@ impl Simulator<'_> {
     #[inline(always)]
     fn take_some(&mut self, node: NodeId, limit: Event, end: Event) {
         let [limit, end] = [limit, end].map(|event| self.queue.before(event));
-        if self.is_lean && matches!(self.fabric.nodes[node.index()], Node::Switch(_)) {
+        if self.way != Way::Long && matches!(self.fabric.nodes[node.index()], Node::Switch(_)) {
             return self.visit(node, limit, end);
         }
         let mut next = self.queue.first_of(node, limit);

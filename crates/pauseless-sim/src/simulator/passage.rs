@@ -7,7 +7,6 @@ use pauseless_core::switch::Arrival;
 use super::Simulator;
 use crate::config::{Config, Flow, Reaction};
 use crate::fabric::{End, Node, Packet};
-use crate::outcome::EgressQueue;
 use crate::tag::Tag;
 
 /// Whether packets keep their class and have no TTL, so that these need not be checked.
@@ -48,15 +47,7 @@ impl Simulator<'_> {
             Err(overrun) => self.lose(index, packet, overrun),
         }
         self.drain_switch(node);
-        if self.config.ingress.is_sharing() {
-            self.look_for_deadlock_around(node);
-        }
-        if self.blocks_heads {
-            // Packets behind a blocked head block the sender, wherever they go.
-            let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
-            let queue = EgressQueue { node: peer.node, port: peer.port, class };
-            self.look_for_deadlock(queue);
-        }
+        self.look_behind(index, class);
     }
 
     /// The packet as it leaves by `egress`, and its class there; `None` if it is dropped: its TTL

@@ -1,18 +1,25 @@
-//! The short way of a packet, for runs of plain switches that nobody observes packet by packet.
+//! The short way of a packet through switches, for runs that nobody observes packet by packet.
+//!
+//! All events of a switch that can be handled in a row are handled in one loop, with its wires and its
+//! events at hand. What is rarer leaves the loop, and is done as on the long way.
 
+use pauseless_core::congestion::Feedback;
+use pauseless_core::flow_control::Control;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::Overrun;
-use pauseless_core::switch::{Arrival, Discipline, Driver, Transmit};
+use pauseless_core::switch::{Arrival, Discipline, Driver, Started, Switch, Transmit};
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use super::flows::Route;
+use super::telemetry::write_hop;
 use super::{Simulator, Tally};
 use crate::config::Config;
 use crate::event::{Event, EventQueue, Kind, Limit, Opened};
 use crate::fabric::{End, Fabric, Frame, Node, Packet, Sky, Traffic};
-use crate::tag::Tag;
+use crate::outcome::EgressQueue;
+use crate::tag::{Tag, Trails};
 
-/// The wires of a switch whose packets take the short way.
+/// The wires of a switch whose events are being handled.
 struct Wires<'s> {
     now: Time,
     /// The number of its first port.
@@ -25,22 +32,29 @@ struct Wires<'s> {
     events: Opened,
     tally: &'s mut Tally,
     held: &'s [u8],
+    packet_max: Bytes,
     is_counting_credit: bool,
     control_frame: Bytes,
     overhead: Bytes,
-    /// What the rest of the simulator has to look at afterwards.
+    /// The telemetry of packets, if switches write any.
+    trails: Option<&'s mut Trails>,
+    /// Whether deadlocks are looked for later, over all parts of the run, and whether there may be one.
+    suspicion: Option<&'s mut bool>,
+    /// What the rest of the simulator has to do at once.
     later: &'s mut Vec<Later>,
+    /// The frames for other parts of the run, and when they arrive there.
+    posted: &'s mut Vec<(PortId, Frame, Time)>,
 }
 
 /// What is rare and needs more than the wires.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Later {
-    /// A port has sent a frame, so that it may not be held any more.
+    /// A port has sent a frame, and has begun or ceased to be held.
     Sent(PortId, Class),
-    /// A frame goes to another part of the run, where it arrives at this instant.
-    Away(PortId, Frame, Time),
     /// These classes of a port are stopped, and something has changed.
     Stopped(PortId, u8),
+    /// A packet has arrived behind others in the FIFO of a port and class, or in a shared memory.
+    Grown(PortId, Class),
 }
 
 impl Wires<'_> {
@@ -52,34 +66,46 @@ impl Wires<'_> {
         self.queue.set_arrival(&mut self.events, port, next);
         Some(packet)
     }
-}
 
-impl Driver<Tag> for Wires<'_> {
+    /// Puts a packet on the wire.
     #[inline(always)]
-    fn transmit(&mut self, port: PortId, transmit: Transmit<Tag>) {
+    fn send(&mut self, switch: &Switch<Tag>, started: Started<Tag>) {
+        let Started { port, packet, size, class, is_marked } = started;
         let index = self.first + port.index();
+        if self.held[index] != 0 || self.is_counting_credit {
+            self.look_at_hold(switch, port, class);
+        }
         let end = &mut self.ends[index];
-        let (frame, size) = match transmit {
-            Transmit::Data { packet, size, class, is_marked } => {
-                end.sent += size;
-                let tag = if is_marked { packet.marked() } else { packet };
-                self.tally.marked += u64::from(tag != packet);
-                if self.held[index] != 0 || self.is_counting_credit {
-                    self.later.push(Later::Sent(port, class));
-                }
-                (Frame::Data(Packet::new(tag, size, class)), size)
-            }
-            Transmit::Control(control) => {
-                self.traffic[index].control_sent += self.control_frame;
-                self.tally.count(control);
-                (Frame::Control(control), self.control_frame)
-            }
-        };
+        if let Some(trails) = &mut self.trails {
+            write_hop(trails, switch, self.now, end, packet);
+        }
+        end.sent += size;
+        let tag = if is_marked { packet.marked() } else { packet };
+        self.tally.marked += u64::from(tag != packet);
         let left = self.now + end.tx_span(size + self.overhead);
         self.queue.set_departure(&mut self.events, port, left);
-        let arrival = left + end.delay;
+        let (arrival, packet) = (left + end.delay, Packet::new(tag, size, class));
         if end.away != End::HERE {
-            return self.later.push(Later::Away(port, frame, arrival));
+            return self.posted.push((port, Frame::Data(packet), arrival));
+        }
+        let peer = &mut self.ends[end.peer as usize];
+        if self.sky.launch_packet(peer, arrival, packet) {
+            self.queue.push(peer.place(), Kind::Arrive, arrival);
+        }
+    }
+
+    /// Puts a control frame on the wire.
+    #[inline(never)]
+    fn signal(&mut self, port: PortId, control: Control) {
+        let index = self.first + port.index();
+        let end = &mut self.ends[index];
+        self.traffic[index].control_sent += self.control_frame;
+        self.tally.count(control);
+        let left = self.now + end.tx_span(self.control_frame + self.overhead);
+        self.queue.set_departure(&mut self.events, port, left);
+        let (arrival, frame) = (left + end.delay, Frame::Control(control));
+        if end.away != End::HERE {
+            return self.posted.push((port, frame, arrival));
         }
         let peer = &mut self.ends[end.peer as usize];
         if self.sky.launch(peer, arrival, frame) {
@@ -87,32 +113,79 @@ impl Driver<Tag> for Wires<'_> {
         }
     }
 
-    #[inline(always)]
+    /// Notes that a port which sends a frame has begun or ceased to be held.
+    #[inline(never)]
+    fn look_at_hold(&mut self, switch: &Switch<Tag>, port: PortId, class: Class) {
+        let is_held = switch.port(port).is_held(self.now, class, self.packet_max);
+        let was_held = self.held[self.first + port.index()] & 1 << class.0 != 0;
+        if is_held != was_held {
+            self.later.push(Later::Sent(port, class));
+        }
+    }
+
+    /// Notes that a packet has arrived where others may have to wait for it.
+    #[inline(never)]
+    fn grow(&mut self, port: PortId, class: Class) {
+        match &mut self.suspicion {
+            Some(is_suspicious) => **is_suspicious = true,
+            None => self.later.push(Later::Grown(port, class)),
+        }
+    }
+}
+
+impl Driver<Tag> for Wires<'_> {
+    #[inline]
+    fn transmit(&mut self, switch: &Switch<Tag>, port: PortId, frame: Transmit<Tag>) {
+        match frame {
+            Transmit::Data { packet, size, class, is_marked } => {
+                self.send(switch, Started { port, packet, size, class, is_marked });
+            }
+            Transmit::Control(control) => self.signal(port, control),
+        }
+    }
+
+    #[inline]
     fn arm(&mut self, port: PortId, time: Time) {
         let end = &mut self.ends[self.first + port.index()];
         if time < end.armed {
             assert!(self.now < time, "a timeout that is due was not handled");
             end.armed = time;
-            self.queue.push_here(end.place(), Kind::Timeout, time);
+            self.queue.set_timeout(&mut self.events, port, time);
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn stopped(&mut self, port: PortId, classes: u8) {
-        self.later.push(Later::Stopped(port, classes));
+        match &mut self.suspicion {
+            Some(is_suspicious) => **is_suspicious = true,
+            None => self.later.push(Later::Stopped(port, classes)),
+        }
     }
 }
 
-/// Whether packets take the short way through switches.
-pub(super) fn is_lean(simulator: &Simulator<'_>) -> bool {
+/// The way that packets take through switches.
+pub(super) fn way(simulator: &Simulator<'_>) -> Way {
+    if !is_lean(simulator) {
+        return Way::Long;
+    }
+    let mut switches = simulator.fabric.nodes.iter().filter_map(|node| match node {
+        Node::Switch(switch) => Some(switch),
+        Node::Host(_) => None,
+    });
+    if !switches.all(Switch::is_plain) {
+        Way::Any
+    } else if simulator.config.ingress.class_count() == 1 {
+        Way::One
+    } else {
+        Way::Plain
+    }
+}
+
+/// Whether packets take the short way.
+fn is_lean(simulator: &Simulator<'_>) -> bool {
     let config = simulator.config;
-    let is_plain = |node: &Node| match node {
-        Node::Switch(switch) => switch.is_plain(),
-        Node::Host(_) => true,
-    };
-    config.discipline == Discipline::OutputQueued
+    config.discipline != Discipline::Software
         && simulator.is_plain
-        && !simulator.is_trailing
         && !simulator.is_out_of_band
         && !simulator.wire_losses.is_any()
         && !simulator.mitigating.is_watching
@@ -121,7 +194,19 @@ pub(super) fn is_lean(simulator: &Simulator<'_>) -> bool {
         && simulator.listening.is_none()
         && config.wire_jitter == Span::ZERO
         && config.hardware.line_jitter == Span::ZERO
-        && simulator.fabric.nodes.iter().all(is_plain)
+}
+
+/// How the events of switches are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In a row, by plain switches with one class.
+    One,
+    /// In a row, by plain switches.
+    Plain,
+    /// In a row, by any switches.
+    Any,
+    /// One by one, with all that can be asked about a packet.
+    Long,
 }
 
 /// Why a visit to a switch is interrupted.
@@ -134,6 +219,9 @@ enum Pause {
     Later,
     /// A packet that has just arrived at a port does not fit.
     Loss(PortId, Packet, Overrun),
+    /// The switch wants to tell the source of a packet, which has just arrived at a port, of its
+    /// congestion.
+    Notify(PortId, Packet, Feedback),
 }
 
 impl Simulator<'_> {
@@ -141,32 +229,42 @@ impl Simulator<'_> {
     pub(super) fn visit(&mut self, node: NodeId, limit: Limit, end: Limit) {
         let mut limit = limit;
         loop {
-            let pause = if self.config.ingress.class_count() == 1 {
-                self.visit_plainly::<true>(node, limit, end)
-            } else {
-                self.visit_plainly::<false>(node, limit, end)
+            let pause = match self.way {
+                Way::One => self.visit_plainly::<{ Way::One as u8 }>(node, limit, end),
+                Way::Plain => self.visit_plainly::<{ Way::Plain as u8 }>(node, limit, end),
+                _ => self.visit_plainly::<{ Way::Any as u8 }>(node, limit, end),
             };
             match pause {
                 Pause::Done => break,
                 Pause::Other(event) => self.take(node, event),
-                Pause::Later => self.attend(node),
+                Pause::Later => {}
                 Pause::Loss(port, packet, overrun) => {
-                    self.lose(self.fabric.end_index(node, port), packet, overrun);
+                    let index = self.fabric.end_index(node, port);
+                    self.lose(index, packet, overrun);
+                    self.look_behind(index, packet.class);
+                }
+                Pause::Notify(port, packet, feedback) => {
+                    self.notify(node, packet.tag, feedback);
+                    self.drain_switch(node);
+                    self.look_behind(self.fabric.end_index(node, port), packet.class);
                 }
             }
+            self.attend(node);
             limit = end;
         }
+        self.post_all(node);
         self.queue.leave(node);
     }
 
     /// Handles events as long as they take the short way.
     #[inline(never)]
-    fn visit_plainly<const ONE: bool>(
+    fn visit_plainly<const WAY: u8>(
         &mut self,
         node: NodeId,
         mut limit: Limit,
         end: Limit,
     ) -> Pause {
+        let is_plain = WAY != Way::Any as u8;
         let first = self.fabric.end_index(node, PortId(0));
         let Fabric { nodes, ends, sky, traffic, .. } = &mut self.fabric;
         let Node::Switch(switch) = &mut nodes[node.index()] else {
@@ -182,31 +280,45 @@ impl Simulator<'_> {
             queue: &mut self.queue,
             tally: &mut self.tally,
             held: &self.held,
+            packet_max: self.packet_max,
             is_counting_credit: self.is_counting_credit,
             control_frame: self.config.hardware.control_frame,
             overhead: self.config.wire_overhead,
+            trails: self.is_trailing.then_some(&mut self.trails),
+            suspicion: self.away.as_mut().map(|away| &mut away.is_suspicious),
             later: &mut self.later,
+            posted: &mut self.posted,
         };
         let (paths, is_counting) = (&*self.paths, self.is_counting);
-        let mut hops = 0;
+        let grows = self.config.ingress.is_sharing() || self.blocks_heads;
+        let (mut hops, mut departures, mut grown) = (0, 0, None);
         let mut last_arrival = wires.tally.last_arrival;
         let pause = loop {
-            let Some((now, kind, port)) = wires.queue.first(&wires.events, limit) else {
+            let Some((event, port)) = wires.queue.first(&wires.events, limit) else {
                 break Pause::Done;
             };
+            let now = event.time();
             limit = end;
             wires.now = now;
-            if kind == Kind::Transmitted {
-                wires.tally.events += 1;
-                if !switch.depart::<ONE>(now, port, &mut wires) {
-                    wires.queue.set_departure(&mut wires.events, port, Time::MAX);
+            let started = if event.is(Kind::Transmitted) {
+                departures += 1;
+                if is_plain {
+                    depart::<WAY>(switch, port, &mut wires)
+                } else {
+                    switch.handle_transmitted(now, port);
+                    switch.serve(now, &mut wires);
+                    wires.queue.retire_departure(&mut wires.events, port, now);
+                    if self.is_settling {
+                        settle(switch, &mut wires);
+                    }
+                    None
                 }
-            } else if kind == Kind::Arrive {
+            } else if event.is(Kind::Arrive) {
                 let Some(packet) = wires.receive(port) else {
-                    break Pause::Other(Event::new(now, kind, (first + port.index()) as u32));
+                    break Pause::Other(event.at(first + port.index()));
                 };
                 hops += 1;
-                last_arrival = last_arrival.max(now);
+                last_arrival = now;
                 if is_counting {
                     wires.traffic[first + port.index()].received += packet.size();
                 }
@@ -218,37 +330,121 @@ impl Simulator<'_> {
                 };
                 let (size, passed) = (packet.size(), tag.passed());
                 let arrival = Arrival { packet: passed, size, class, egress, leaving: class };
-                if let Err(overrun) = switch.arrive::<ONE>(now, port, arrival, &mut wires) {
-                    break Pause::Loss(port, packet, overrun);
+                let arrived = if WAY == Way::One as u8 {
+                    switch.arrive::<true>(now, port, arrival)
+                } else if is_plain {
+                    switch.arrive::<false>(now, port, arrival)
+                } else {
+                    match switch.handle_arrival(now, port, arrival) {
+                        Ok(Some(feedback)) => break Pause::Notify(port, packet, feedback),
+                        Ok(None) => Ok(None),
+                        Err(overrun) => Err(overrun),
+                    }
+                };
+                grown = grows.then_some((port, class));
+                match arrived {
+                    Ok(started) => started,
+                    Err(overrun) => break Pause::Loss(port, packet, overrun),
                 }
             } else {
-                break Pause::Other(Event::new(now, kind, (first + port.index()) as u32));
+                break Pause::Other(event.at(first + port.index()));
+            };
+            if let Some(started) = started {
+                wires.send(switch, started);
+            }
+            if switch.is_ready() {
+                switch.serve(now, &mut wires);
+            }
+            if let Some((port, class)) = grown.take() {
+                wires.grow(port, class);
             }
             if !wires.later.is_empty() {
                 break Pause::Later;
             }
         };
-        wires.tally.events += hops;
+        wires.tally.events += hops + departures;
         wires.tally.packet_hops += hops;
-        wires.tally.last_arrival = last_arrival;
+        wires.tally.last_arrival = wires.tally.last_arrival.max(last_arrival);
         wires.queue.close(&wires.events);
         self.now = wires.now;
         pause
     }
 
     /// Does what is left of an event.
-    #[inline(never)]
+    #[inline]
     fn attend(&mut self, node: NodeId) {
+        if self.later.is_empty() {
+            return;
+        }
         let first = self.fabric.end_index(node, PortId(0));
         let mut later = std::mem::take(&mut self.later);
         for what in later.drain(..) {
             match what {
                 Later::Sent(port, class) => self.look_at_spread(first + port.index(), class),
-                Later::Away(port, frame, time) => self.post(first + port.index(), time, frame),
                 Later::Stopped(port, classes) => self.look_for_deadlock_at(node, port, classes),
+                Later::Grown(port, class) => self.look_behind(first + port.index(), class),
             }
         }
         self.later = later;
+    }
+
+    /// Looks for a deadlock after a packet has arrived where others may have to wait for it.
+    pub(super) fn look_behind(&mut self, index: usize, class: Class) {
+        let End { node, peer, .. } = self.fabric.ends[index];
+        if self.config.ingress.is_sharing() {
+            self.look_for_deadlock_around(node);
+        }
+        if self.blocks_heads {
+            // Packets behind a blocked head block the sender, wherever they go.
+            let End { node, port, .. } = self.fabric.ends[peer as usize];
+            self.look_for_deadlock(EgressQueue { node, port, class });
+        }
+    }
+
+    /// Hands over the frames that leave for other parts of the run.
+    #[inline]
+    fn post_all(&mut self, node: NodeId) {
+        if self.posted.is_empty() {
+            return;
+        }
+        let first = self.fabric.end_index(node, PortId(0));
+        let mut posted = std::mem::take(&mut self.posted);
+        for (port, frame, time) in posted.drain(..) {
+            self.post(first + port.index(), time, frame);
+        }
+        self.posted = posted;
+    }
+}
+
+/// Handles the end of a transmission of a plain switch; returns the packet that leaves next.
+#[inline(always)]
+fn depart<const WAY: u8>(
+    switch: &mut Switch<Tag>,
+    port: PortId,
+    wires: &mut Wires<'_>,
+) -> Option<Started<Tag>> {
+    let started = if WAY == Way::One as u8 {
+        switch.depart::<true>(wires.now, port)
+    } else {
+        switch.depart::<false>(wires.now, port)
+    };
+    if started.is_none() {
+        wires.queue.set_departure(&mut wires.events, port, Time::MAX);
+    }
+    started
+}
+
+/// Lets an input-queued switch do what is left of this instant, after the last packet that ends in it.
+#[inline(never)]
+fn settle(switch: &mut Switch<Tag>, wires: &mut Wires<'_>) {
+    let now = wires.now;
+    let limit = wires.queue.before(Event::first_at(now.saturating_add(Span::ps(1))));
+    let next = wires.queue.first(&wires.events, limit);
+    if next.is_some_and(|(event, _)| event.is(Kind::Transmitted)) {
+        return;
+    }
+    while switch.poll_ended(now) {
+        switch.serve(now, wires);
     }
 }
 

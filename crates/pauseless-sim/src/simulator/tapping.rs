@@ -9,7 +9,7 @@ impl<'c> Simulator<'c> {
     /// Shows every frame from here on to `tap`.
     pub fn set_tap(&mut self, tap: Box<dyn Tap + 'c>) {
         self.tapped.0 = Some(tap);
-        self.is_lean = false;
+        self.way = super::plain::Way::Long;
     }
 
     /// Shows a frame to the tap, which is there.

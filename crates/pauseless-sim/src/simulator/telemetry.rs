@@ -2,27 +2,36 @@
 
 use pauseless_core::congestion::Feedback;
 use pauseless_core::congestion::telemetry::{Echo, Hop};
-use pauseless_core::switch::Transmit;
+use pauseless_core::switch::{Switch, Transmit};
+use pauseless_core::unit::Time;
 
 use super::Simulator;
 use crate::fabric::{End, Node};
-use crate::tag::{Content, Tag, Trail};
+use crate::tag::{Content, Tag, Trail, Trails};
+
+/// Lets an egress write its record into a packet that is about to leave.
+pub(super) fn write_hop(
+    trails: &mut Trails,
+    switch: &Switch<Tag>,
+    now: Time,
+    end: &End,
+    packet: Tag,
+) {
+    if let Content::Trailed { place, .. } = packet.content() {
+        let End { port, line, sent, .. } = *end;
+        trails.push(place, Hop { time: now, sent, queue: switch.counted(port), line });
+    }
+}
 
 impl Simulator<'_> {
-    /// Lets an egress write its record into a packet that is about to leave.
+    /// Lets a switch write its record into a frame that is about to leave by an end, if that is data.
     pub(super) fn write_hop(&mut self, index: usize, transmit: Transmit<Tag>) {
-        let Transmit::Data { packet, .. } = transmit else {
-            return;
-        };
-        let Content::Trailed { place, .. } = packet.content() else {
-            return;
-        };
-        let End { node, port, line, sent, .. } = self.fabric.ends[index];
-        let Node::Switch(switch) = &self.fabric.nodes[node.index()] else {
-            return;
-        };
-        let hop = Hop { time: self.now, sent, queue: switch.counted(port), line };
-        self.trails.push(place, hop);
+        let end = &self.fabric.ends[index];
+        if let Transmit::Data { packet, .. } = transmit
+            && let Node::Switch(switch) = &self.fabric.nodes[end.node.index()]
+        {
+            write_hop(&mut self.trails, switch, self.now, end, packet);
+        }
     }
 
     /// The feedback or telemetry of a packet that goes to another part of the run.
