@@ -178,11 +178,11 @@ pub(crate) struct End {
     pub peer: u32,
     /// The part of a parallel run that the other end is in, or [`End::HERE`].
     pub away: u16,
-    /// The picoseconds of a byte at the rate of this end, if that is a whole number; otherwise 0.
-    byte_ps: u32,
+    /// The classes in which this end is held back by the far end, a bit each.
+    pub held: u8,
     pub delay: Span,
     /// The rate at which this end sends, by its own clock.
-    pub line: Rate,
+    pub line: Line,
     /// Frames on their way here. Only the first has an event, so pending events are proportional to
     /// ports, not to packets.
     pub incoming: Fifo,
@@ -198,16 +198,6 @@ impl End {
     /// The other end is in the same part of the run.
     pub(crate) const HERE: u16 = u16::MAX;
 
-    /// The time that `size` bytes take on the wire.
-    #[inline(always)]
-    pub(crate) fn tx_span(&self, size: Bytes) -> Span {
-        // A multiplication is much shorter than the division that the rate needs.
-        if self.byte_ps == 0 {
-            return self.line.tx_span(size);
-        }
-        Span::ps(u64::from(self.byte_ps) * size.get())
-    }
-
     /// The port that this is an end of.
     #[inline]
     pub(crate) fn place(&self) -> Place {
@@ -216,6 +206,40 @@ impl End {
 }
 
 const _: () = assert!(size_of::<End>() == 64);
+
+/// The rate of a link, such that most frames take no division: the picoseconds of a byte where that is
+/// a whole number, otherwise the rate in bit/s and a bit that says so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line(u64);
+
+impl Line {
+    const BY_RATE: u64 = 1 << 63;
+
+    fn new(rate: Rate) -> Line {
+        let byte = rate.tx_span(Bytes::new(1)).as_ps();
+        let is_whole = Rate::new(8_000_000_000_000 / byte) == Some(rate);
+        Line(if is_whole { byte } else { Line::BY_RATE | rate.as_bps() })
+    }
+
+    pub(crate) fn rate(self) -> Rate {
+        let bps = if self.0 < Line::BY_RATE {
+            8_000_000_000_000 / self.0
+        } else {
+            self.0 ^ Line::BY_RATE
+        };
+        Rate::bps(bps)
+    }
+
+    /// The time that `size` bytes take, as [`Rate::tx_span`].
+    #[inline(always)]
+    pub(crate) fn tx_span(self, size: Bytes) -> Span {
+        if self.0 < Line::BY_RATE {
+            Span::ps(self.0.saturating_mul(size.get()))
+        } else {
+            self.rate().tx_span(size)
+        }
+    }
+}
 
 /// What has passed one end of a link.
 #[derive(Clone, Copy, Debug, Default)]
@@ -325,15 +349,14 @@ impl Fabric {
                 line: Stream::new(config.seed, Purpose::Line, number),
                 last_arrival: Time::ZERO,
             });
-            let line = config.line(node, PortId(index as u16));
             self.ends.push(End {
                 node,
                 port: PortId(index as u16),
                 peer: self.starts[port.peer.index()] + u32::from(port.peer_port.0),
                 away: End::HERE,
                 delay: port.delay,
-                byte_ps: byte_ps(line),
-                line,
+                held: 0,
+                line: Line::new(config.line(node, PortId(index as u16))),
                 incoming: Fifo::EMPTY,
                 signals: Fifo::EMPTY,
                 armed: Time::MAX,
@@ -424,13 +447,6 @@ impl Fabric {
         let pools = self.sky.heap_bytes() + self.controls.heap_bytes();
         nodes.sum::<usize>() + ends + pools
     }
-}
-
-/// The picoseconds of a byte, if that is a whole number; otherwise 0.
-fn byte_ps(line: Rate) -> u32 {
-    let span = line.tx_span(Bytes::new(1));
-    let is_whole = line.tx_span(Bytes::mb(1)) == span * 1_000_000;
-    u32::try_from(span.as_ps()).ok().filter(|_| is_whole).unwrap_or(0)
 }
 
 /// The fabric as the deadlock detector sees it.
@@ -528,4 +544,25 @@ pub fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
         }
     });
     PortConfig { line: config.line(node, port), lanes: lanes.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_line_takes_as_long_as_its_rate_says(
+            bps in prop_oneof![
+                1u64..10_000_000_000_000,
+                prop::sample::select(vec![10_000_000_000, 25_000_000_000, 400_000_000_000]),
+            ],
+            size in 1u64..2_000_000,
+        ) {
+            let (rate, size) = (Rate::bps(bps), Bytes::new(size));
+            prop_assert_eq!(Line::new(rate).rate(), rate);
+            prop_assert_eq!(Line::new(rate).tx_span(size), rate.tx_span(size));
+        }
+    }
 }

@@ -103,7 +103,7 @@ fn record<'f>(
                 return 1_000;
             };
             // A sender that is not stopped moves, however slowly.
-            let share = rate.as_bps().saturating_mul(1_000) / end.line.as_bps();
+            let share = rate.as_bps().saturating_mul(1_000) / end.line.rate().as_bps();
             share.clamp(1, 1_000) as u16
         });
         let held = u32::try_from(held.unwrap_or(0)).unwrap_or(u32::MAX);

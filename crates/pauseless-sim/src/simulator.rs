@@ -74,8 +74,6 @@ pub struct Simulator<'c> {
     /// Whether switches write telemetry into packets.
     is_trailing: bool,
     pub(crate) spread: Spread,
-    /// The classes that are held at each end, a bit each.
-    held: Vec<u8>,
     /// The largest packet of any flow.
     pub(crate) packet_max: Bytes,
     /// Whether packets keep their class and have no TTL.
@@ -139,7 +137,6 @@ impl<'c> Simulator<'c> {
             wire_losses: WireLosses::new(config, &fabric),
             is_trailing: config.congestion.control.has_telemetry(),
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
-            held: vec![0; fabric.port_count()],
             packet_max: flows::packet_max(config),
             is_plain: passage::is_plain(config),
             is_counting: config.probes.resolution > Span::ZERO,
@@ -359,7 +356,7 @@ impl<'c> Simulator<'c> {
             matches!(control.signal, Signal::Stage(_) | Signal::Free(_) | Signal::Level(_));
         let was_held = is_gfc && self.is_held(node, port, control.class);
         if matches!(control.signal, Signal::Pause { quanta } if quanta > 0)
-            && self.held[index] & 1 << control.class.0 == 0
+            && self.fabric.ends[index].held & 1 << control.class.0 == 0
         {
             self.spread.on_pause(index);
         }
@@ -386,8 +383,9 @@ impl<'c> Simulator<'c> {
         };
         let is_held = port.is_held(self.now, class, self.packet_max);
         let bit = 1 << class.0;
-        if is_held != (self.held[index] & bit != 0) {
-            self.held[index] ^= bit;
+        let held = &mut self.fabric.ends[index].held;
+        if is_held != (*held & bit != 0) {
+            *held ^= bit;
             self.spread.on_change(self.now, index, is_held);
         }
     }
@@ -489,7 +487,7 @@ impl<'c> Simulator<'c> {
     fn look_at_sent(&mut self, index: usize, transmit: Transmit<Tag>) {
         match transmit {
             Transmit::Data { class, .. } => {
-                if self.held[index] != 0 || self.is_counting_credit {
+                if self.fabric.ends[index].held != 0 || self.is_counting_credit {
                     self.look_at_spread(index, class);
                 }
             }
@@ -538,7 +536,7 @@ impl<'c> Simulator<'c> {
         };
         let size = size + self.config.wire_overhead;
         let longer = draw(&mut jitters[index].line, self.config.hardware.line_jitter);
-        let left = self.now + end.tx_span(size) + longer;
+        let left = self.now + end.line.tx_span(size) + longer;
         self.queue.push_here(end.place(), Kind::Transmitted, left);
         let mut arrival = left + end.delay;
         if self.config.wire_jitter > Span::ZERO {

@@ -24,6 +24,12 @@ pub(super) struct Watched {
 const _: () = assert!(size_of::<Watched>() == 64);
 
 impl Watched {
+    /// Whether the point has to know of packets in a queue of `size` bytes.
+    #[inline(always)]
+    pub(super) fn is_loud_at(&self, size: Bytes) -> bool {
+        size.get() >= u64::from(self.loud_from)
+    }
+
     fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.bytes))
     }
@@ -65,6 +71,14 @@ impl<P: Copy> Switch<P> {
         if watched.bytes < watched.loud_from {
             return Joining::Silent;
         }
+        self.tell_arrival(now, egress, class, size)
+    }
+
+    /// Informs a congestion point of a packet that has joined its queue.
+    #[inline(never)]
+    fn tell_arrival(&mut self, now: Time, egress: PortId, class: Class, size: Bytes) -> Joining {
+        let queue = self.queue(egress, class);
+        let watched = &mut self.points[queue];
         if !self.watches_release {
             let packets = self.ports[egress.index()].queues[class.index()].packets;
             let state = watched.state(packets);
@@ -93,6 +107,14 @@ impl<P: Copy> Switch<P> {
         if watched.bytes < watched.loud_from {
             return false;
         }
+        self.tell_departure(now, egress, class, size)
+    }
+
+    /// Informs a congestion point of a packet that has left its queue; returns whether to mark it.
+    #[inline(never)]
+    fn tell_departure(&mut self, now: Time, egress: PortId, class: Class, size: Bytes) -> bool {
+        let queue = self.queue(egress, class);
+        let watched = &mut self.points[queue];
         if !self.watches_release {
             let packets = self.ports[egress.index()].queues[class.index()].packets;
             let state = watched.state(packets);

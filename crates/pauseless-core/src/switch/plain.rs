@@ -6,6 +6,7 @@
 //! as on the long way, and [`Switch::serve`] does the rest. `ONE` says that there is one class only, so
 //! that none has to be looked up.
 
+use super::congestion::Watched;
 use super::{Fifos, Header, Sending, Switch, SwitchPort, Transmit, Waiting};
 use crate::congestion::Joining;
 use crate::flow_control::Gate;
@@ -164,7 +165,9 @@ impl<P: Copy> Switch<P> {
     ) -> bool {
         let class = Class(0);
         let mut is_marked = false;
-        if !self.points.is_empty() {
+        // While nothing waits, its own bytes are all that a congestion point counts.
+        let is_watched = |watched: &Watched| watched.is_loud_at(size);
+        if self.points.get(egress.index()).is_some_and(is_watched) {
             self.ports[egress.index()].queues[0].packets = 1;
             let joining = self.look_at_arrival(now, egress, class, size);
             self.ports[egress.index()].queues[0].packets = 0;

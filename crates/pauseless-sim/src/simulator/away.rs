@@ -80,7 +80,6 @@ impl<'c> Simulator<'c> {
             wire_losses: self.wire_losses.clone(),
             is_trailing: self.is_trailing,
             spread: self.spread.part(),
-            held: vec![0; self.held.len()],
             packet_max: self.packet_max,
             is_plain: self.is_plain,
             is_counting: self.is_counting,
@@ -97,7 +96,7 @@ impl<'c> Simulator<'c> {
             tracer: None,
             replay: None,
             tapped: Tapped::default(),
-            listening: Listening::new(&config.probes, self.held.len()),
+            listening: Listening::new(&config.probes, self.fabric.ends.len()),
             away: Some(Box::new(Away {
                 outbox: vec![Vec::new(); count],
                 earliest: Time::MAX,

@@ -31,7 +31,6 @@ struct Wires<'s> {
     /// The events of the switch.
     events: Opened,
     tally: &'s mut Tally,
-    held: &'s [u8],
     packet_max: Bytes,
     is_counting_credit: bool,
     control_frame: Bytes,
@@ -72,7 +71,7 @@ impl Wires<'_> {
     fn send(&mut self, switch: &Switch<Tag>, started: Started<Tag>) {
         let Started { port, packet, size, class, is_marked } = started;
         let index = self.first + port.index();
-        if self.held[index] != 0 || self.is_counting_credit {
+        if self.ends[index].held != 0 || self.is_counting_credit {
             self.look_at_hold(switch, port, class);
         }
         let end = &mut self.ends[index];
@@ -80,9 +79,12 @@ impl Wires<'_> {
             write_hop(trails, switch, self.now, end, packet);
         }
         end.sent += size;
-        let tag = if is_marked { packet.marked() } else { packet };
-        self.tally.marked += u64::from(tag != packet);
-        let left = self.now + end.tx_span(size + self.overhead);
+        let mut tag = packet;
+        if is_marked {
+            tag = packet.marked();
+            self.tally.marked += u64::from(tag != packet);
+        }
+        let left = self.now + end.line.tx_span(size + self.overhead);
         self.queue.set_departure(&mut self.events, port, left);
         let (arrival, packet) = (left + end.delay, Packet::new(tag, size, class));
         if end.away != End::HERE {
@@ -101,7 +103,7 @@ impl Wires<'_> {
         let end = &mut self.ends[index];
         self.traffic[index].control_sent += self.control_frame;
         self.tally.count(control);
-        let left = self.now + end.tx_span(self.control_frame + self.overhead);
+        let left = self.now + end.line.tx_span(self.control_frame + self.overhead);
         self.queue.set_departure(&mut self.events, port, left);
         let (arrival, frame) = (left + end.delay, Frame::Control(control));
         if end.away != End::HERE {
@@ -117,7 +119,7 @@ impl Wires<'_> {
     #[inline(never)]
     fn look_at_hold(&mut self, switch: &Switch<Tag>, port: PortId, class: Class) {
         let is_held = switch.port(port).is_held(self.now, class, self.packet_max);
-        let was_held = self.held[self.first + port.index()] & 1 << class.0 != 0;
+        let was_held = self.ends[self.first + port.index()].held & 1 << class.0 != 0;
         if is_held != was_held {
             self.later.push(Later::Sent(port, class));
         }
@@ -279,7 +281,6 @@ impl Simulator<'_> {
             events: self.queue.open(node),
             queue: &mut self.queue,
             tally: &mut self.tally,
-            held: &self.held,
             packet_max: self.packet_max,
             is_counting_credit: self.is_counting_credit,
             control_frame: self.config.hardware.control_frame,

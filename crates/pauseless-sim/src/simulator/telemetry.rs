@@ -19,7 +19,7 @@ pub(super) fn write_hop(
 ) {
     if let Content::Trailed { place, .. } = packet.content() {
         let End { port, line, sent, .. } = *end;
-        trails.push(place, Hop { time: now, sent, queue: switch.counted(port), line });
+        trails.push(place, Hop { time: now, sent, queue: switch.counted(port), line: line.rate() });
     }
 }
 
