@@ -1,11 +1,15 @@
 //! The host: a port whose egress is fed by paced flows, served round robin, and by feedback to the
 //! sources of the flows that it receives.
 
+mod index;
 mod listener;
+mod minima;
 mod sender;
+#[cfg(test)]
+mod tests;
 mod turns;
 
-use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
+use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
 pub use listener::{Listener, Taken};
@@ -13,13 +17,13 @@ pub use sender::{Duty, Sender};
 
 use crate::congestion::telemetry::{Echo, Hop};
 use crate::congestion::{Feedback, Received, Sequence};
-use crate::flow_control::{Control, Gate};
+use crate::flow_control::{AnyUpstream, Control, Gate};
 use crate::id::{Class, FlowId};
 use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
 use crate::transport::AnswerSizes;
 use crate::unit::{Bytes, Rate, Span, Time};
-use listener::{Effect, Listening};
+use listener::{Effect, Listeners};
 use turns::Turns;
 
 /// A packet that a host sends.
@@ -47,7 +51,7 @@ pub struct Host {
     port: Port,
     senders: Turns,
     /// The flows that arrive here.
-    listeners: BTreeMap<FlowId, Listening>,
+    listeners: Listeners,
     /// Feedback packets that wait to be sent, per class.
     answers: [VecDeque<(FlowId, Feedback)>; Class::COUNT_MAX],
     /// The number of feedback packets in `answers`.
@@ -79,7 +83,7 @@ impl Host {
         Host {
             port: Port::new(config),
             senders: Turns::new(),
-            listeners: BTreeMap::new(),
+            listeners: Listeners::new(),
             answers: Default::default(),
             answer_count: 0,
             timers: BinaryHeap::new(),
@@ -124,13 +128,12 @@ impl Host {
 
     /// Starts to receive a flow: its source gets feedback about its packets.
     pub fn listen(&mut self, listener: Listener) {
-        let was_there = self.listeners.insert(listener.flow, Listening::new(listener));
-        assert!(was_there.is_none(), "a flow is listened to once");
+        self.listeners.insert(listener);
     }
 
     /// Ceases to give feedback about a flow that is complete.
     pub fn forget(&mut self, flow: FlowId) {
-        self.listeners.remove(&flow);
+        self.listeners.remove(flow);
     }
 
     /// The rate at which `flow` may send; `None` if it has nothing left to send.
@@ -153,7 +156,7 @@ impl Host {
     /// Handles data of `flow` that was taken out of the ingress buffer; `None`, without any effect,
     /// if no such flow is received here.
     pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {
-        let listening = self.listeners.get_mut(&flow)?;
+        let listening = self.listeners.get_mut(flow)?;
         let Effect { feedback, is_new } = listening.on_packet(now, packet);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
@@ -181,20 +184,19 @@ impl Host {
         feedback: Feedback,
         hops: &[Hop],
     ) -> bool {
-        let is_complete = self.senders.update(flow, |sending| {
-            sending.on_feedback(now, feedback, hops);
-            sending.is_complete()
-        });
         // A flow that has sent everything does not react any more.
-        let Some(is_complete) = is_complete else {
+        let Some(place) = self.senders.find(flow) else {
             return false;
         };
-        if is_complete {
-            self.senders.remove(flow);
-            return true;
+        let armed = self.senders.update(now, place, |sending| {
+            sending.on_feedback(now, feedback, hops);
+            (!sending.is_complete()).then(|| (sending.next(), sending.poll_armed()))
+        });
+        match armed {
+            Some((next, due)) => self.arm_sender(flow, next, due),
+            None => self.senders.remove(place),
         }
-        self.arm_sender(flow);
-        false
+        armed.is_none()
     }
 
     /// A control frame has arrived on the wire, see [`Port::handle_control`].
@@ -216,19 +218,25 @@ impl Host {
         {
             self.timers.pop();
             match timer {
-                Timer::Reaction(flow) => {
-                    let sending = self.senders.update(flow, |it| it.handle_timeout(now, due));
-                    if sending.is_some() {
-                        self.arm_sender(flow);
-                    }
-                }
+                Timer::Reaction(flow) => self.handle_reaction(now, flow, due),
                 Timer::Notification(flow) => self.handle_notification(now, flow, due),
             }
         }
     }
 
+    fn handle_reaction(&mut self, now: Time, flow: FlowId, due: Time) {
+        let Some(place) = self.senders.find(flow) else {
+            return;
+        };
+        let (next, due) = self.senders.update(now, place, |sending| {
+            sending.handle_timeout(now, due);
+            (sending.next(), sending.poll_armed())
+        });
+        self.arm_sender(flow, next, due);
+    }
+
     fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) {
-        let Some(listening) = self.listeners.get_mut(&flow) else {
+        let Some(listening) = self.listeners.get_mut(flow) else {
             return;
         };
         let feedback = listening.handle_timeout(now, due);
@@ -247,11 +255,9 @@ impl Host {
         self.answer_count += 1;
     }
 
-    /// Sets the timer of a flow whose reaction point was called, and notes its next departure.
-    fn arm_sender(&mut self, flow: FlowId) {
-        let Some((next, due)) = self.senders.update(flow, |it| (it.next(), it.poll_armed())) else {
-            return;
-        };
+    /// Notes the next departure of a flow whose reaction point was called, and its timer if there is a new one.
+    #[inline]
+    fn arm_sender(&mut self, flow: FlowId, next: Time, due: Option<Time>) {
         self.wake = self.wake.min(next);
         if let Some(due) = due {
             self.timers.push(Reverse((due, Timer::Reaction(flow))));
@@ -329,34 +335,70 @@ impl Host {
 
     fn next_data(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         self.senders.retire(now);
-        // Flows that have sent everything are passed over; when all others were asked, nobody may send.
-        let (mut unsent, mut slot) = (self.senders.unsent(), self.senders.first());
-        while unsent > 0 {
-            let this = slot;
-            slot = self.senders.after(this);
-            let sending = self.senders.at(this);
-            if sending.has_sent_all() {
-                continue;
-            }
-            unsent -= 1;
-            let (class, size) = (sending.class(), sending.size());
-            match self.port.gate(now, class, size).and(sending.gate(now)) {
-                Gate::Open => {}
-                Gate::At(time) => {
-                    self.wake = self.wake.min(time);
-                    continue;
-                }
-                Gate::Closed => continue,
-            }
+        let place = self.next_place(now)?;
+        let (class, size, packet, due) = self.senders.update(now, place, |sending| {
+            let size = sending.size();
             let packet = sending.on_send(now, size);
-            if let Some(due) = sending.poll_armed() {
-                let timer = Timer::Reaction(sending.flow());
-                self.timers.push(Reverse((due, timer)));
-            }
-            self.senders.pass(this);
-            return Some(self.transmit(now, packet, class, size));
+            (sending.class(), size, packet, sending.poll_armed())
+        });
+        if let Some(due) = due {
+            let timer = Timer::Reaction(self.senders.at(place).flow());
+            self.timers.push(Reverse((due, timer)));
         }
-        None
+        self.senders.pass(place);
+        Some(self.transmit(now, packet, class, size))
+    }
+
+    /// The place of the flow whose turn it is; if nobody may send, `wake` is when somebody may.
+    #[inline]
+    fn next_place(&mut self, now: Time) -> Option<usize> {
+        let (mut open, mut wake, mut rest) = (0, self.wake, self.senders.unsent());
+        while rest != 0 {
+            let class = Class(rest.trailing_zeros() as u8);
+            rest &= rest - 1;
+            match self.gate_of_all(now, class) {
+                Some(Gate::Open) => open |= 1 << class.0,
+                Some(Gate::At(time)) => wake = wake.min(time),
+                Some(Gate::Closed) => {}
+                None => return self.ask_each(now),
+            }
+        }
+        let next = self.senders.next(now, open);
+        self.wake = wake.min(next.err().unwrap_or(Time::MAX));
+        next.ok()
+    }
+
+    /// The gate of all packets of `class`; `None` if it depends on the packet, as where few credits are
+    /// left.
+    #[inline]
+    fn gate_of_all(&self, now: Time, class: Class) -> Option<Gate> {
+        let (least, most) = self.senders.sizes(class);
+        let gate = self.port.gate(now, class, most);
+        // What is so for the smallest and for the largest packet is so for all in between; of the schemes
+        // of others that is not known.
+        let is_same = least == most
+            || self.port.gate(now, class, least) == gate
+                && !matches!(self.port.upstream(class), AnyUpstream::Outside(_));
+        is_same.then_some(gate)
+    }
+
+    /// As [`Host::next_place`], where the port has to be asked about every packet.
+    #[cold]
+    fn ask_each(&mut self, now: Time) -> Option<usize> {
+        let mut wake = self.wake;
+        let may_send = |place: &usize| {
+            let sending = self.senders.at(*place);
+            let gate = self.port.gate(now, sending.class(), sending.size());
+            match gate.and(sending.gate(now)) {
+                Gate::Open => return true,
+                Gate::At(time) => wake = wake.min(time),
+                Gate::Closed => {}
+            }
+            false
+        };
+        let place = self.senders.round().find(may_send);
+        self.wake = wake;
+        place
     }
 
     fn transmit(

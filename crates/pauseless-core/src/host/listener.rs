@@ -1,5 +1,8 @@
 //! A flow at its target: its notification point, and its acknowledgements.
 
+use alloc::vec::Vec;
+
+use super::index::FlowIndex;
 use crate::congestion::telemetry::Echo;
 use crate::congestion::{AnyNotificationPoint, Feedback, NotificationPoint, Received, Sequence};
 use crate::id::{Class, FlowId};
@@ -69,6 +72,41 @@ pub(super) struct Listening {
     asked: Option<(Sequence, Time)>,
     /// The earliest pending timer of the notification point.
     armed: Time,
+}
+
+/// The flows that a host receives.
+#[derive(Clone, Debug)]
+pub(super) struct Listeners {
+    all: Vec<Listening>,
+    /// The position of every flow in `all`.
+    index: FlowIndex,
+}
+
+impl Listeners {
+    pub(super) fn new() -> Listeners {
+        Listeners { all: Vec::new(), index: FlowIndex::new() }
+    }
+
+    pub(super) fn insert(&mut self, listener: Listener) {
+        let was_there = self.index.insert(listener.flow, self.all.len() as u32);
+        assert!(was_there.is_none(), "a flow is listened to once");
+        self.all.push(Listening::new(listener));
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, flow: FlowId) -> Option<&mut Listening> {
+        Some(&mut self.all[self.index.get(flow)? as usize])
+    }
+
+    pub(super) fn remove(&mut self, flow: FlowId) {
+        let Some(position) = self.index.remove(flow) else {
+            return;
+        };
+        self.all.swap_remove(position as usize);
+        if let Some(moved) = self.all.get(position as usize) {
+            self.index.insert(moved.listener.flow, position);
+        }
+    }
 }
 
 /// The effect of a packet at its target.

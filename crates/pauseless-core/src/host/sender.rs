@@ -65,6 +65,18 @@ pub struct Sender {
     pub window: Bytes,
 }
 
+impl Sender {
+    /// The frame bytes of the smallest and of the largest packet.
+    pub(super) fn sizes(&self) -> (Bytes, Bytes) {
+        let rest = match self.size {
+            Bytes::MAX => 0,
+            size => size.get() % self.packet.get(),
+        };
+        let last = if rest == 0 { self.packet } else { Bytes::new(rest) };
+        (last, self.packet.min(self.size))
+    }
+}
+
 /// A flow that has started and is not complete.
 #[derive(Clone, Debug)]
 pub(super) struct Sending {
@@ -141,6 +153,16 @@ impl Sending {
     /// Whether there is nothing to send unless a loss is reported.
     pub(super) fn has_sent_all(&self) -> bool {
         self.left == Bytes::ZERO
+    }
+
+    /// The instant at which the flow is to be asked whether it may send, unless something happens to it;
+    /// [`Time::MAX`] if it may not until then.
+    #[inline]
+    pub(super) fn due(&self, now: Time) -> Time {
+        if self.left == Bytes::ZERO || self.is_window_full() || self.sender.stop <= now {
+            return Time::MAX;
+        }
+        self.next
     }
 
     /// Whether the pace, the on-off pattern and the window let the next packet start.
