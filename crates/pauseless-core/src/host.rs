@@ -9,7 +9,8 @@ mod sender;
 mod tests;
 mod turns;
 
-use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::collections::VecDeque;
+use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use core::cmp::Reverse;
 
 pub use listener::{Listener, Taken};
@@ -24,7 +25,7 @@ use crate::switch::Transmit;
 use crate::transport::AnswerSizes;
 use crate::unit::{Bytes, Rate, Span, Time};
 use listener::{Effect, Listeners};
-use turns::Turns;
+use turns::{Departure, Turns};
 
 /// A packet that a host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,12 +143,14 @@ impl Host {
     }
 
     /// A packet has fully arrived; it stays on the counter until [`Host::consume`].
+    #[inline]
     pub fn handle_arrival(&mut self, now: Time, class: Class, size: Bytes) -> Result<(), Overrun> {
         let charge = self.port.charge(class, size);
         self.port.enqueue(now, class, charge)
     }
 
     /// The host has taken a packet out of its ingress buffer.
+    #[inline]
     pub fn consume(&mut self, now: Time, class: Class, size: Bytes) {
         let charge = self.port.charge(class, size);
         self.port.dequeue(now, class, charge);
@@ -193,8 +196,13 @@ impl Host {
             (!sending.is_complete()).then(|| (sending.next(), sending.poll_armed()))
         });
         match armed {
-            Some((next, due)) => self.arm_sender(flow, next, due),
             None => self.senders.remove(place),
+            Some((next, due)) => {
+                self.wake = self.wake.min(next);
+                if let Some(due) = due {
+                    self.timers.push(Reverse((due, Timer::Reaction(flow))));
+                }
+            }
         }
         armed.is_none()
     }
@@ -216,37 +224,39 @@ impl Host {
         while let Some(Reverse((due, timer))) = self.timers.peek().copied()
             && due <= now
         {
-            self.timers.pop();
-            match timer {
+            let again = match timer {
                 Timer::Reaction(flow) => self.handle_reaction(now, flow, due),
                 Timer::Notification(flow) => self.handle_notification(now, flow, due),
+            };
+            // Nothing was added meanwhile, so the first one is still that timer.
+            let mut first = self.timers.peek_mut().expect("there is a timer");
+            match again {
+                Some(again) => *first = Reverse((again, timer)),
+                None => drop(PeekMut::pop(first)),
             }
         }
     }
 
-    fn handle_reaction(&mut self, now: Time, flow: FlowId, due: Time) {
-        let Some(place) = self.senders.find(flow) else {
-            return;
-        };
-        let (next, due) = self.senders.update(now, place, |sending| {
+    /// Handles the timer of a flow that is sent; returns when it wants to be called again.
+    fn handle_reaction(&mut self, now: Time, flow: FlowId, due: Time) -> Option<Time> {
+        let place = self.senders.find(flow)?;
+        let (next, again) = self.senders.update(now, place, |sending| {
             sending.handle_timeout(now, due);
             (sending.next(), sending.poll_armed())
         });
-        self.arm_sender(flow, next, due);
+        self.wake = self.wake.min(next);
+        again
     }
 
-    fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) {
-        let Some(listening) = self.listeners.get_mut(flow) else {
-            return;
-        };
+    /// Handles the timer of a flow that is received; returns when it wants to be called again.
+    fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) -> Option<Time> {
+        let listening = self.listeners.get_mut(flow)?;
         let feedback = listening.handle_timeout(now, due);
-        let class = listening.class();
-        if let Some(due) = listening.poll_armed() {
-            self.timers.push(Reverse((due, Timer::Notification(flow))));
-        }
+        let (class, again) = (listening.class(), listening.poll_armed());
         if let Some(feedback) = feedback {
             self.answer(class, flow, feedback);
         }
+        again
     }
 
     /// Queues a feedback packet for the source of `flow`, in `class`.
@@ -255,16 +265,8 @@ impl Host {
         self.answer_count += 1;
     }
 
-    /// Notes the next departure of a flow whose reaction point was called, and its timer if there is a new one.
-    #[inline]
-    fn arm_sender(&mut self, flow: FlowId, next: Time, due: Option<Time>) {
-        self.wake = self.wake.min(next);
-        if let Some(due) = due {
-            self.timers.push(Reverse((due, Timer::Reaction(flow))));
-        }
-    }
-
     /// The last bit of what was being sent has left.
+    #[inline]
     pub fn handle_transmitted(&mut self, now: Time) {
         assert!(self.busy, "the host was not sending");
         self.busy = false;
@@ -272,6 +274,7 @@ impl Host {
     }
 
     /// When [`Host::handle_timeout`] wants to be called; [`Time::MAX`] for never.
+    #[inline]
     pub fn poll_timeout(&self) -> Time {
         let points = self.timers.peek().map_or(Time::MAX, |Reverse((due, _))| *due);
         let timers = self.port.poll_timeout().min(points);
@@ -286,10 +289,12 @@ impl Host {
 
     /// The next frame, if the wire is free and something may be sent: control frames first, then
     /// feedback packets by descending class, then the flows round robin.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
-        if self.busy {
-            return None;
-        }
+        if self.busy { None } else { self.next_frame(now) }
+    }
+
+    fn next_frame(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         if let Some(control) = self.port.poll_signal(now) {
             self.busy = true;
             return Some(Transmit::Control(control));
@@ -333,46 +338,49 @@ impl Host {
         Err(wake)
     }
 
+    #[inline]
     fn next_data(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         self.senders.retire(now);
         let place = self.next_place(now)?;
-        let (class, size, packet, due) = self.senders.update(now, place, |sending| {
-            let size = sending.size();
-            let packet = sending.on_send(now, size);
-            (sending.class(), size, packet, sending.poll_armed())
-        });
-        if let Some(due) = due {
-            let timer = Timer::Reaction(self.senders.at(place).flow());
-            self.timers.push(Reverse((due, timer)));
+        let Departure { packet, flow, class, size, timer } = self.senders.send(now, place);
+        if let Some(due) = timer {
+            self.timers.push(Reverse((due, Timer::Reaction(flow))));
         }
-        self.senders.pass(place);
         Some(self.transmit(now, packet, class, size))
     }
 
     /// The place of the flow whose turn it is; if nobody may send, `wake` is when somebody may.
     #[inline]
     fn next_place(&mut self, now: Time) -> Option<usize> {
-        let (mut open, mut wake, mut rest) = (0, self.wake, self.senders.unsent());
-        while rest != 0 {
-            let class = Class(rest.trailing_zeros() as u8);
-            rest &= rest - 1;
-            match self.gate_of_all(now, class) {
-                Some(Gate::Open) => open |= 1 << class.0,
+        let (mut next, mut wake) = (None, self.wake);
+        for class in 0..self.senders.class_count() {
+            let class = Class(class as u8);
+            let Some(sizes) = self.senders.sizes(class) else {
+                continue;
+            };
+            match self.gate_of_all(now, class, sizes) {
+                Some(Gate::Open) => match self.senders.next(now, class) {
+                    Ok(place) => {
+                        let is_before =
+                            |it| self.senders.distance(it) < self.senders.distance(place);
+                        next = next.filter(|it| is_before(*it)).or(Some(place));
+                    }
+                    Err(time) => wake = wake.min(time),
+                },
                 Some(Gate::At(time)) => wake = wake.min(time),
                 Some(Gate::Closed) => {}
                 None => return self.ask_each(now),
             }
         }
-        let next = self.senders.next(now, open);
-        self.wake = wake.min(next.err().unwrap_or(Time::MAX));
-        next.ok()
+        self.wake = wake;
+        next
     }
 
-    /// The gate of all packets of `class`; `None` if it depends on the packet, as where few credits are
-    /// left.
+    /// The gate of all packets of `class`, whose smallest and largest ones have so many bytes; `None` if it
+    /// depends on the packet, as where few credits are left.
     #[inline]
-    fn gate_of_all(&self, now: Time, class: Class) -> Option<Gate> {
-        let (least, most) = self.senders.sizes(class);
+    fn gate_of_all(&self, now: Time, class: Class, sizes: (Bytes, Bytes)) -> Option<Gate> {
+        let (least, most) = sizes;
         let gate = self.port.gate(now, class, most);
         // What is so for the smallest and for the largest packet is so for all in between; of the schemes
         // of others that is not known.
@@ -401,6 +409,7 @@ impl Host {
         place
     }
 
+    #[inline]
     fn transmit(
         &mut self,
         now: Time,

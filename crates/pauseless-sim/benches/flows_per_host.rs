@@ -1,4 +1,4 @@
-//! CPU time per packet of a host that sends many paced flows to another one, at the line rate in all:
+//! CPU time per packet of a host that sends many paced flows to another one, at 90 % of the line in all:
 //! `cargo bench -p pauseless-sim --bench flows_per_host [-- FLOWS..]`.
 //!
 //! A packet passes one switch, so the time includes two hops; with DCQCN an acknowledgement comes back for
@@ -61,7 +61,7 @@ fn measure(count: u64, is_controlled: bool) {
     );
 }
 
-/// A host with `count` flows to another one, each with its share of the line.
+/// A host with `count` flows to another one, each with its share of 90 % of the line.
 fn one_source(count: u64, is_controlled: bool) -> Config {
     let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
     let topology = NToOne { senders: 1 }.build(LinkSpecs::same(spec)).expect("a small network");
@@ -118,7 +118,8 @@ fn flows(count: u64, is_controlled: bool, topology: &Topology, routes: &Routes) 
     let line = topology.port(source, PortId(0)).rate;
     let reaction = match is_controlled {
         true => Reaction::Controlled {
-            initial: Rate::bps(line.as_bps() / count),
+            // Flows at their full rate have no timers until they are marked.
+            initial: line,
             group: routes.groups.of_host(source),
             class: Class(0),
             window: Bytes::MAX,
@@ -135,7 +136,7 @@ fn flows(count: u64, is_controlled: bool, topology: &Topology, routes: &Routes) 
             group: routes.groups.of_host(target),
             class: Class(0),
             packet: MTU,
-            pace: Rate::bps(line.as_bps() / count),
+            pace: Rate::bps(line.as_bps() / 10 * 9 / count),
             size: Bytes::MAX,
             start: Time::from_ps(Stream::new(1, Purpose::FlowStart, hash).below(1_000_000_000)),
             stop: Time::MAX,

@@ -4,10 +4,10 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::Outgoing;
 use super::index::FlowIndex;
 use super::minima::Minima;
 use super::sender::{Sender, Sending};
-use crate::flow_control::Gate;
 use crate::id::{Class, FlowId};
 use crate::unit::{Bytes, Time};
 
@@ -41,6 +41,16 @@ struct Lane {
     unsent: usize,
     /// The least and the most that a packet of any flow so far has had.
     sizes: (Bytes, Bytes),
+}
+
+/// A packet that starts to leave.
+pub(super) struct Departure {
+    pub packet: Outgoing,
+    pub flow: FlowId,
+    pub class: Class,
+    pub size: Bytes,
+    /// The instant for which the flow sets a timer.
+    pub timer: Option<Time>,
 }
 
 impl Turns {
@@ -103,51 +113,40 @@ impl Turns {
         result
     }
 
-    /// The classes of flows that have not sent everything, a bit each.
+    /// One more than the highest class that a flow has.
     #[inline]
-    pub(super) fn unsent(&self) -> u8 {
-        let lanes = self.lanes.iter().enumerate();
-        lanes.fold(0, |classes, (class, lane)| classes | u8::from(lane.unsent > 0) << class)
+    pub(super) fn class_count(&self) -> usize {
+        self.lanes.len()
     }
 
-    /// The least and the most that a packet of `class` can have.
+    /// The least and the most that a packet of `class` can have; `None` if all flows have sent everything.
     #[inline]
-    pub(super) fn sizes(&self, class: Class) -> (Bytes, Bytes) {
-        self.lanes[class.index()].sizes
+    pub(super) fn sizes(&self, class: Class) -> Option<(Bytes, Bytes)> {
+        let lane = &self.lanes[class.index()];
+        (lane.unsent > 0).then_some(lane.sizes)
     }
 
-    /// The place of the flow whose turn is next among those of the `open` classes, a bit each, that may
-    /// send; or the instant at which one may.
+    /// The place of the flow of `class` whose turn is next among those that may send, or the instant at
+    /// which one may.
     #[inline]
-    pub(super) fn next(&mut self, now: Time, open: u8) -> Result<usize, Time> {
+    pub(super) fn next(&mut self, now: Time, class: Class) -> Result<usize, Time> {
         loop {
-            let (cursor, mask) = (self.cursor, self.places.len() - 1);
-            let lanes = self.lanes.iter().enumerate();
-            let lanes = lanes.filter(|(class, _)| open & 1 << class != 0).map(|(_, lane)| lane);
-            let mut earliest = Time::MAX;
-            let due = lanes.filter_map(|lane| {
-                earliest = earliest.min(lane.due.earliest());
-                lane.due.first_due(cursor, now)
-            });
-            let Some(place) = due.min_by_key(|place| place.wrapping_sub(cursor) & mask) else {
-                return Err(earliest);
+            let due = &mut self.lanes[class.index()].due;
+            let Some(place) = due.first_due(self.cursor, now) else {
+                return Err(due.earliest());
             };
-            let Some(time) = self.asked(now, place) else {
-                return Ok(place);
-            };
-            let class = self.at(place).class();
-            self.lanes[class.index()].due.set(place, time);
+            let sending = self.places[place].as_deref().expect("there is a flow in the place");
+            match sending.silent_until(now) {
+                None => return Ok(place),
+                Some(time) => due.set(place, time),
+            }
         }
     }
 
-    /// The instant at which the flow in a place may send; `None` if it may now.
+    /// How many places after the one where the search begins a place is.
     #[inline]
-    fn asked(&self, now: Time, place: usize) -> Option<Time> {
-        match self.at(place).gate(now) {
-            Gate::Open => None,
-            Gate::At(time) => Some(time),
-            Gate::Closed => Some(Time::MAX),
-        }
+    pub(super) fn distance(&self, place: usize) -> usize {
+        place.wrapping_sub(self.cursor) & (self.places.len() - 1)
     }
 
     /// The places of all flows that have not sent everything, the one whose turn is next first.
@@ -162,13 +161,25 @@ impl Turns {
         self.places[place].as_deref().expect("there is a flow in the place")
     }
 
-    /// Moves the turn past a flow that has just sent a packet, and removes the flow if it is complete.
+    /// Sends the next packet of the flow in a place, and moves the turn past it. A flow that is complete then
+    /// is removed.
     #[inline]
-    pub(super) fn pass(&mut self, place: usize) {
+    pub(super) fn send(&mut self, now: Time, place: usize) -> Departure {
         self.cursor = (place + 1) & (self.places.len() - 1);
-        if self.at(place).is_complete() {
-            self.remove(place);
+        let sending = self.places[place].as_deref_mut().expect("there is a flow in the place");
+        let (class, size) = (sending.class(), sending.size());
+        let packet = sending.on_send(now, size);
+        let timer = sending.poll_armed();
+        let departure = Departure { packet, flow: sending.flow(), class, size, timer };
+        let lane = &mut self.lanes[class.index()];
+        lane.due.set(place, sending.due(now));
+        if sending.has_sent_all() {
+            lane.unsent -= 1;
+            if sending.is_complete() {
+                self.remove(place);
+            }
         }
+        departure
     }
 
     /// Removes a flow, whether it is its turn or not.
@@ -302,8 +313,7 @@ mod tests {
     fn serve(turns: &mut Turns) -> u32 {
         let first = turns.round().next().expect("somebody has something to send");
         let flow = turns.at(first).flow();
-        turns.update(Time::ZERO, first, |sending| sending.on_send(Time::ZERO, Bytes::new(1_000)));
-        turns.pass(first);
+        turns.send(Time::ZERO, first);
         flow.0
     }
 
