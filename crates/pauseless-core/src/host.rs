@@ -1,11 +1,16 @@
 //! The host: a port whose egress is fed by paced flows, served round robin, and by feedback to the
 //! sources of the flows that it receives.
 
+mod index;
 mod listener;
+mod minima;
 mod sender;
+#[cfg(test)]
+mod tests;
 mod turns;
 
-use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
+use alloc::collections::VecDeque;
+use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use core::cmp::Reverse;
 
 pub use listener::{Listener, Taken};
@@ -13,14 +18,14 @@ pub use sender::{Duty, Sender};
 
 use crate::congestion::telemetry::{Echo, Hop};
 use crate::congestion::{Feedback, Received, Sequence};
-use crate::flow_control::{Control, Gate};
+use crate::flow_control::{AnyUpstream, Control, Gate};
 use crate::id::{Class, FlowId};
 use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
 use crate::transport::AnswerSizes;
 use crate::unit::{Bytes, Rate, Span, Time};
-use listener::{Effect, Listening};
-use turns::Turns;
+use listener::{Effect, Listeners};
+use turns::{Departure, Turns};
 
 /// A packet that a host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +52,7 @@ pub struct Host {
     port: Port,
     senders: Turns,
     /// The flows that arrive here.
-    listeners: BTreeMap<FlowId, Listening>,
+    listeners: Listeners,
     /// Feedback packets that wait to be sent, per class.
     answers: [VecDeque<(FlowId, Feedback)>; Class::COUNT_MAX],
     /// The number of feedback packets in `answers`.
@@ -79,7 +84,7 @@ impl Host {
         Host {
             port: Port::new(config),
             senders: Turns::new(),
-            listeners: BTreeMap::new(),
+            listeners: Listeners::new(),
             answers: Default::default(),
             answer_count: 0,
             timers: BinaryHeap::new(),
@@ -124,13 +129,12 @@ impl Host {
 
     /// Starts to receive a flow: its source gets feedback about its packets.
     pub fn listen(&mut self, listener: Listener) {
-        let was_there = self.listeners.insert(listener.flow, Listening::new(listener));
-        assert!(was_there.is_none(), "a flow is listened to once");
+        self.listeners.insert(listener);
     }
 
     /// Ceases to give feedback about a flow that is complete.
     pub fn forget(&mut self, flow: FlowId) {
-        self.listeners.remove(&flow);
+        self.listeners.remove(flow);
     }
 
     /// The rate at which `flow` may send; `None` if it has nothing left to send.
@@ -139,12 +143,14 @@ impl Host {
     }
 
     /// A packet has fully arrived; it stays on the counter until [`Host::consume`].
+    #[inline]
     pub fn handle_arrival(&mut self, now: Time, class: Class, size: Bytes) -> Result<(), Overrun> {
         let charge = self.port.charge(class, size);
         self.port.enqueue(now, class, charge)
     }
 
     /// The host has taken a packet out of its ingress buffer.
+    #[inline]
     pub fn consume(&mut self, now: Time, class: Class, size: Bytes) {
         let charge = self.port.charge(class, size);
         self.port.dequeue(now, class, charge);
@@ -153,7 +159,7 @@ impl Host {
     /// Handles data of `flow` that was taken out of the ingress buffer; `None`, without any effect,
     /// if no such flow is received here.
     pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {
-        let listening = self.listeners.get_mut(&flow)?;
+        let listening = self.listeners.get_mut(flow)?;
         let Effect { feedback, is_new } = listening.on_packet(now, packet);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
@@ -181,20 +187,24 @@ impl Host {
         feedback: Feedback,
         hops: &[Hop],
     ) -> bool {
-        let is_complete = self.senders.update(flow, |sending| {
-            sending.on_feedback(now, feedback, hops);
-            sending.is_complete()
-        });
         // A flow that has sent everything does not react any more.
-        let Some(is_complete) = is_complete else {
+        let Some(place) = self.senders.find(flow) else {
             return false;
         };
-        if is_complete {
-            self.senders.remove(flow);
-            return true;
+        let armed = self.senders.update(now, place, |sending| {
+            sending.on_feedback(now, feedback, hops);
+            (!sending.is_complete()).then(|| (sending.next(), sending.poll_armed()))
+        });
+        match armed {
+            None => self.senders.remove(place),
+            Some((next, due)) => {
+                self.wake = self.wake.min(next);
+                if let Some(due) = due {
+                    self.timers.push(Reverse((due, Timer::Reaction(flow))));
+                }
+            }
         }
-        self.arm_sender(flow);
-        false
+        armed.is_none()
     }
 
     /// A control frame has arrived on the wire, see [`Port::handle_control`].
@@ -214,31 +224,39 @@ impl Host {
         while let Some(Reverse((due, timer))) = self.timers.peek().copied()
             && due <= now
         {
-            self.timers.pop();
-            match timer {
-                Timer::Reaction(flow) => {
-                    let sending = self.senders.update(flow, |it| it.handle_timeout(now, due));
-                    if sending.is_some() {
-                        self.arm_sender(flow);
-                    }
-                }
+            let again = match timer {
+                Timer::Reaction(flow) => self.handle_reaction(now, flow, due),
                 Timer::Notification(flow) => self.handle_notification(now, flow, due),
+            };
+            // Nothing was added meanwhile, so the first one is still that timer.
+            let mut first = self.timers.peek_mut().expect("there is a timer");
+            match again {
+                Some(again) => *first = Reverse((again, timer)),
+                None => drop(PeekMut::pop(first)),
             }
         }
     }
 
-    fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) {
-        let Some(listening) = self.listeners.get_mut(&flow) else {
-            return;
-        };
+    /// Handles the timer of a flow that is sent; returns when it wants to be called again.
+    fn handle_reaction(&mut self, now: Time, flow: FlowId, due: Time) -> Option<Time> {
+        let place = self.senders.find(flow)?;
+        let (next, again) = self.senders.update(now, place, |sending| {
+            sending.handle_timeout(now, due);
+            (sending.next(), sending.poll_armed())
+        });
+        self.wake = self.wake.min(next);
+        again
+    }
+
+    /// Handles the timer of a flow that is received; returns when it wants to be called again.
+    fn handle_notification(&mut self, now: Time, flow: FlowId, due: Time) -> Option<Time> {
+        let listening = self.listeners.get_mut(flow)?;
         let feedback = listening.handle_timeout(now, due);
-        let class = listening.class();
-        if let Some(due) = listening.poll_armed() {
-            self.timers.push(Reverse((due, Timer::Notification(flow))));
-        }
+        let (class, again) = (listening.class(), listening.poll_armed());
         if let Some(feedback) = feedback {
             self.answer(class, flow, feedback);
         }
+        again
     }
 
     /// Queues a feedback packet for the source of `flow`, in `class`.
@@ -247,18 +265,8 @@ impl Host {
         self.answer_count += 1;
     }
 
-    /// Sets the timer of a flow whose reaction point was called, and notes its next departure.
-    fn arm_sender(&mut self, flow: FlowId) {
-        let Some((next, due)) = self.senders.update(flow, |it| (it.next(), it.poll_armed())) else {
-            return;
-        };
-        self.wake = self.wake.min(next);
-        if let Some(due) = due {
-            self.timers.push(Reverse((due, Timer::Reaction(flow))));
-        }
-    }
-
     /// The last bit of what was being sent has left.
+    #[inline]
     pub fn handle_transmitted(&mut self, now: Time) {
         assert!(self.busy, "the host was not sending");
         self.busy = false;
@@ -266,6 +274,7 @@ impl Host {
     }
 
     /// When [`Host::handle_timeout`] wants to be called; [`Time::MAX`] for never.
+    #[inline]
     pub fn poll_timeout(&self) -> Time {
         let points = self.timers.peek().map_or(Time::MAX, |Reverse((due, _))| *due);
         let timers = self.port.poll_timeout().min(points);
@@ -280,10 +289,12 @@ impl Host {
 
     /// The next frame, if the wire is free and something may be sent: control frames first, then
     /// feedback packets by descending class, then the flows round robin.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
-        if self.busy {
-            return None;
-        }
+        if self.busy { None } else { self.next_frame(now) }
+    }
+
+    fn next_frame(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         if let Some(control) = self.port.poll_signal(now) {
             self.busy = true;
             return Some(Transmit::Control(control));
@@ -327,38 +338,78 @@ impl Host {
         Err(wake)
     }
 
+    #[inline]
     fn next_data(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         self.senders.retire(now);
-        // Flows that have sent everything are passed over; when all others were asked, nobody may send.
-        let (mut unsent, mut slot) = (self.senders.unsent(), self.senders.first());
-        while unsent > 0 {
-            let this = slot;
-            slot = self.senders.after(this);
-            let sending = self.senders.at(this);
-            if sending.has_sent_all() {
-                continue;
-            }
-            unsent -= 1;
-            let (class, size) = (sending.class(), sending.size());
-            match self.port.gate(now, class, size).and(sending.gate(now)) {
-                Gate::Open => {}
-                Gate::At(time) => {
-                    self.wake = self.wake.min(time);
-                    continue;
-                }
-                Gate::Closed => continue,
-            }
-            let packet = sending.on_send(now, size);
-            if let Some(due) = sending.poll_armed() {
-                let timer = Timer::Reaction(sending.flow());
-                self.timers.push(Reverse((due, timer)));
-            }
-            self.senders.pass(this);
-            return Some(self.transmit(now, packet, class, size));
+        let place = self.next_place(now)?;
+        let Departure { packet, flow, class, size, timer } = self.senders.send(now, place);
+        if let Some(due) = timer {
+            self.timers.push(Reverse((due, Timer::Reaction(flow))));
         }
-        None
+        Some(self.transmit(now, packet, class, size))
     }
 
+    /// The place of the flow whose turn it is; if nobody may send, `wake` is when somebody may.
+    #[inline]
+    fn next_place(&mut self, now: Time) -> Option<usize> {
+        let (mut next, mut wake) = (None, self.wake);
+        for class in 0..self.senders.class_count() {
+            let class = Class(class as u8);
+            let Some(sizes) = self.senders.sizes(class) else {
+                continue;
+            };
+            match self.gate_of_all(now, class, sizes) {
+                Some(Gate::Open) => match self.senders.next(now, class) {
+                    Ok(place) => {
+                        let is_before =
+                            |it| self.senders.distance(it) < self.senders.distance(place);
+                        next = next.filter(|it| is_before(*it)).or(Some(place));
+                    }
+                    Err(time) => wake = wake.min(time),
+                },
+                Some(Gate::At(time)) => wake = wake.min(time),
+                Some(Gate::Closed) => {}
+                None => return self.ask_each(now),
+            }
+        }
+        self.wake = wake;
+        next
+    }
+
+    /// The gate of all packets of `class`, whose smallest and largest ones have so many bytes; `None` if it
+    /// depends on the packet, as where few credits are left.
+    #[inline]
+    fn gate_of_all(&self, now: Time, class: Class, sizes: (Bytes, Bytes)) -> Option<Gate> {
+        let (least, most) = sizes;
+        let gate = self.port.gate(now, class, most);
+        // What is so for the smallest and for the largest packet is so for all in between; of the schemes
+        // of others that is not known.
+        let is_same = least == most
+            || self.port.gate(now, class, least) == gate
+                && !matches!(self.port.upstream(class), AnyUpstream::Outside(_));
+        is_same.then_some(gate)
+    }
+
+    /// As [`Host::next_place`], where the port has to be asked about every packet.
+    #[cold]
+    fn ask_each(&mut self, now: Time) -> Option<usize> {
+        let mut wake = self.wake;
+        let may_send = |place: &usize| {
+            let sending = self.senders.at(*place);
+            let gate = self.port.gate(now, sending.class(), sending.size());
+            match gate.and(sending.gate(now)) {
+                Gate::Open => return true,
+                Gate::At(time) => wake = wake.min(time),
+                Gate::Closed => {}
+            }
+            false
+        };
+        let place = self.senders.round().find(may_send);
+        self.wake = wake;
+        place
+    }
+
+    #[inline]
     fn transmit(
         &mut self,
         now: Time,

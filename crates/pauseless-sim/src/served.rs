@@ -146,6 +146,10 @@ impl Served {
 fn mark(marks: &mut Vec<Mark>, mut beat: usize, bytes: Bytes) {
     let mut bytes = bytes.get();
     if let Some(last) = marks.last_mut().filter(|last| last.beat() >= beat) {
+        if last.bytes() + bytes <= Mark::BYTES_MAX {
+            last.0 += bytes;
+            return;
+        }
         beat = last.beat();
         bytes += last.bytes();
         marks.pop();

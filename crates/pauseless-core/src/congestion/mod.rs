@@ -549,6 +549,17 @@ macro_rules! each_notification_point {
     };
 }
 
+impl AnyNotificationPoint {
+    /// [`NotificationPoint::on_packet`], and [`NotificationPoint::poll_timeout`] afterwards.
+    #[inline]
+    pub(crate) fn notice(&mut self, now: Time, packet: Received) -> (Option<Feedback>, Time) {
+        each_notification_point!(self, point => {
+            let feedback = point.on_packet(now, packet);
+            (feedback, point.poll_timeout())
+        }, none => (None, Time::MAX))
+    }
+}
+
 impl NotificationPoint for AnyNotificationPoint {
     #[inline]
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback> {
@@ -578,6 +589,36 @@ macro_rules! each_reaction_point {
             AnyReactionPoint::Outside($point) => aside(move || $call),
         }
     };
+}
+
+/// The state of a reaction point after a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reacted {
+    /// [`ReactionPoint::rate`]
+    pub rate: Rate,
+    /// [`ReactionPoint::poll_timeout`]
+    pub timeout: Time,
+}
+
+/// What packets and feedback need of a point, with one question of which scheme it is.
+impl AnyReactionPoint {
+    /// [`ReactionPoint::on_send`], and the state afterwards.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Time, packet: Sent) -> Reacted {
+        each_reaction_point!(self, point => {
+            point.on_send(now, packet);
+            Reacted { rate: point.rate(), timeout: point.poll_timeout() }
+        }, rate => Reacted { rate: *rate, timeout: Time::MAX })
+    }
+
+    /// [`ReactionPoint::on_telemetry`], and the state afterwards.
+    #[inline]
+    pub(crate) fn react(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) -> Reacted {
+        each_reaction_point!(self, point => {
+            point.on_telemetry(now, feedback, hops);
+            Reacted { rate: point.rate(), timeout: point.poll_timeout() }
+        }, rate => Reacted { rate: *rate, timeout: Time::MAX })
+    }
 }
 
 impl ReactionPoint for AnyReactionPoint {

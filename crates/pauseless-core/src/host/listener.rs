@@ -1,5 +1,8 @@
 //! A flow at its target: its notification point, and its acknowledgements.
 
+use alloc::vec::Vec;
+
+use super::index::FlowIndex;
 use crate::congestion::telemetry::Echo;
 use crate::congestion::{AnyNotificationPoint, Feedback, NotificationPoint, Received, Sequence};
 use crate::id::{Class, FlowId};
@@ -67,8 +70,47 @@ pub(super) struct Listening {
     /// Go-back-N: the packet that the last NACK asked for, and the earliest instant of another NACK
     /// for it.
     asked: Option<(Sequence, Time)>,
+    /// When the notification point wants to be called.
+    due: Time,
     /// The earliest pending timer of the notification point.
     armed: Time,
+    /// Whether the source waits for acknowledgements.
+    is_awaited: bool,
+}
+
+/// The flows that a host receives.
+#[derive(Clone, Debug)]
+pub(super) struct Listeners {
+    all: Vec<Listening>,
+    /// The position of every flow in `all`.
+    index: FlowIndex,
+}
+
+impl Listeners {
+    pub(super) fn new() -> Listeners {
+        Listeners { all: Vec::new(), index: FlowIndex::new() }
+    }
+
+    pub(super) fn insert(&mut self, listener: Listener) {
+        let was_there = self.index.insert(listener.flow, self.all.len() as u32);
+        assert!(was_there.is_none(), "a flow is listened to once");
+        self.all.push(Listening::new(listener));
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, flow: FlowId) -> Option<&mut Listening> {
+        Some(&mut self.all[self.index.get(flow)? as usize])
+    }
+
+    pub(super) fn remove(&mut self, flow: FlowId) {
+        let Some(position) = self.index.remove(flow) else {
+            return;
+        };
+        self.all.swap_remove(position as usize);
+        if let Some(moved) = self.all.get(position as usize) {
+            self.index.insert(moved.listener.flow, position);
+        }
+    }
 }
 
 /// The effect of a packet at its target.
@@ -81,12 +123,14 @@ pub(super) struct Effect {
 impl Listening {
     pub(super) fn new(listener: Listener) -> Listening {
         Listening {
-            listener,
             unacknowledged: 0,
             received: Bytes::ZERO,
             expected: Sequence::default(),
             asked: None,
+            due: listener.point.poll_timeout(),
             armed: Time::MAX,
+            is_awaited: listener.transport.awaits(),
+            listener,
         }
     }
 
@@ -96,7 +140,8 @@ impl Listening {
 
     /// Handles a packet of the flow.
     pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> Effect {
-        let point = self.listener.point.on_packet(now, packet);
+        let (point, due) = self.listener.point.notice(now, packet);
+        self.due = due;
         let (is_new, answer) = match self.listener.transport.recovery {
             Recovery::GoBackN(config) if packet.sequence != self.expected => {
                 (false, self.refuse(now, packet, config))
@@ -108,11 +153,11 @@ impl Listening {
 
     /// Accepts a packet: the expected one, or any one where nothing is recovered.
     fn take(&mut self, packet: Received) -> Option<Feedback> {
-        let Listener { ack_every, transport, size, .. } = self.listener;
+        let Listener { ack_every, size, .. } = self.listener;
         self.expected = packet.sequence.next();
         self.unacknowledged += 1;
         let mut is_due = self.unacknowledged == ack_every;
-        if transport.awaits() {
+        if self.is_awaited {
             self.received += packet.size;
             let is_whole = self.received == size;
             // Acknowledging the last packet means that all have arrived. Numbers repeat in a long
@@ -161,16 +206,18 @@ impl Listening {
             return None;
         }
         self.armed = Time::MAX;
-        if self.listener.point.poll_timeout() <= now {
-            self.listener.point.handle_timeout(now)
-        } else {
-            None
+        if now < self.due {
+            return None;
         }
+        let feedback = self.listener.point.handle_timeout(now);
+        self.due = self.listener.point.poll_timeout();
+        feedback
     }
 
     /// The instant for which a new timer must be set, if it is earlier than the pending one.
+    #[inline]
     pub(super) fn poll_armed(&mut self) -> Option<Time> {
-        let due = self.listener.point.poll_timeout();
+        let due = self.due;
         (due < self.armed).then(|| {
             self.armed = due;
             due

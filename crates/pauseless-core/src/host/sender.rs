@@ -2,7 +2,7 @@
 
 use super::Outgoing;
 use crate::congestion::telemetry::Hop;
-use crate::congestion::{AnyReactionPoint, Feedback, ReactionPoint, Sent, Sequence};
+use crate::congestion::{AnyReactionPoint, Feedback, Reacted, ReactionPoint, Sent, Sequence};
 use crate::flow_control::Gate;
 use crate::id::{Class, FlowId};
 use crate::transport::{Pacing, Recovery, Transport, Window, packet_count, sequence_of};
@@ -65,50 +65,90 @@ pub struct Sender {
     pub window: Bytes,
 }
 
+impl Sender {
+    /// The frame bytes of the smallest and of the largest packet.
+    pub(super) fn sizes(&self) -> (Bytes, Bytes) {
+        let rest = match self.size {
+            Bytes::MAX => 0,
+            size => size.get() % self.packet.get(),
+        };
+        let last = if rest == 0 { self.packet } else { Bytes::new(rest) };
+        (last, self.packet.min(self.size))
+    }
+}
+
 /// A flow that has started and is not complete.
+///
+/// The order in memory is that below: what every packet needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Sending {
-    sender: Sender,
-    /// The lower one of the pace and the rate of the reaction point.
-    rate: Rate,
-    left: Bytes,
     next: Time,
+    left: Bytes,
+    /// Frame bytes of a full packet.
+    packet: Bytes,
+    /// How long after a full packet the next one starts, at the present rate.
+    span: Span,
     /// The number of the packet that is sent next.
     number: u64,
-    /// How many packets are acknowledged.
-    acknowledged: u64,
     /// How many packets were sent at least once.
     reached: u64,
-    /// When all unacknowledged packets are sent again; never without a retransmission timeout.
-    resend_at: Time,
-    /// Frame bytes of the packet that was sent last.
-    last_size: Bytes,
     /// The earliest pending timer of the reaction point or of a retransmission.
     armed: Time,
+    /// When all unacknowledged packets are sent again; never without a retransmission timeout.
+    resend_at: Time,
+    /// When the reaction point wants to be called.
+    react_at: Time,
+    /// The lower one of the pace and the rate of the reaction point.
+    rate: Rate,
+    flow: FlowId,
+    class: Class,
+    pacing: Pacing,
+    /// Whether the last packet has to be acknowledged.
+    is_awaiting: bool,
+    /// Whether the flow has an on-off pattern.
+    is_on_off: bool,
+    /// How many packets are acknowledged.
+    acknowledged: u64,
+    /// Frame bytes of the packet that was sent last.
+    last_size: Bytes,
+    sender: Sender,
 }
 
 impl Sending {
     pub(super) fn new(sender: Sender) -> Sending {
-        Sending {
-            rate: sender.pace.min(sender.control.rate()),
-            left: sender.size,
+        let rate = sender.pace.min(sender.control.rate());
+        let mut sending = Sending {
             next: sender.start,
+            left: sender.size,
+            packet: sender.packet,
+            span: Span::ZERO,
             number: 0,
-            acknowledged: 0,
             reached: 0,
-            resend_at: Time::MAX,
-            last_size: Bytes::ZERO,
             armed: Time::MAX,
+            resend_at: Time::MAX,
+            react_at: sender.control.poll_timeout(),
+            rate,
+            flow: sender.flow,
+            class: sender.class,
+            pacing: sender.transport.pacing,
+            is_awaiting: sender.transport.awaits(),
+            is_on_off: sender.duty.off > Span::ZERO,
+            acknowledged: 0,
+            last_size: Bytes::ZERO,
             sender,
-        }
+        };
+        sending.span = sending.pacing_rate().tx_span(sending.packet);
+        sending
     }
 
     pub(super) fn flow(&self) -> FlowId {
-        self.sender.flow
+        self.flow
     }
 
+    #[inline]
     pub(super) fn class(&self) -> Class {
-        self.sender.class
+        self.class
     }
 
     pub(super) fn stop(&self) -> Time {
@@ -125,26 +165,49 @@ impl Sending {
     }
 
     /// Frame bytes of the next packet.
+    #[inline]
     pub(super) fn size(&self) -> Bytes {
-        self.sender.packet.min(self.left)
+        self.packet.min(self.left)
     }
 
     /// Whether the flow is complete: everything is sent and, where that is awaited, acknowledged.
+    #[inline]
     pub(super) fn is_complete(&self) -> bool {
-        if self.sender.transport.awaits() {
-            self.acknowledged == packet_count(self.sender.size, self.sender.packet)
-        } else {
-            self.left == Bytes::ZERO
-        }
+        // What is acknowledged was sent.
+        self.left == Bytes::ZERO
+            && (!self.is_awaiting
+                || self.acknowledged == packet_count(self.sender.size, self.packet))
     }
 
     /// Whether there is nothing to send unless a loss is reported.
+    #[inline]
     pub(super) fn has_sent_all(&self) -> bool {
         self.left == Bytes::ZERO
     }
 
-    /// Whether the pace, the on-off pattern and the window let the next packet start.
+    /// The instant at which the flow is to be asked whether it may send, unless something happens to it;
+    /// [`Time::MAX`] if it may not until then.
     #[inline]
+    pub(super) fn due(&self, now: Time) -> Time {
+        if self.left == Bytes::ZERO || self.is_window_full() || self.sender.stop <= now {
+            return Time::MAX;
+        }
+        self.next
+    }
+
+    /// The instant at which the on-off pattern lets the next packet start; `None` if it does now.
+    #[inline]
+    pub(super) fn silent_until(&self, now: Time) -> Option<Time> {
+        if !self.is_on_off {
+            return None;
+        }
+        match self.sender.duty.gate(self.sender.start, now) {
+            Gate::At(time) => Some(time),
+            _ => None,
+        }
+    }
+
+    /// Whether the pace, the on-off pattern and the window let the next packet start.
     pub(super) fn gate(&self, now: Time) -> Gate {
         if self.left == Bytes::ZERO || self.is_window_full() || self.sender.stop <= now {
             return Gate::Closed;
@@ -166,10 +229,11 @@ impl Sending {
             }
         };
         let unacknowledged = u128::from(self.number.saturating_sub(self.acknowledged));
-        unacknowledged * u128::from(self.sender.packet.get()) >= window
+        unacknowledged * u128::from(self.packet.get()) >= window
     }
 
     /// Accounts for a packet that starts to leave.
+    #[inline]
     pub(super) fn on_send(&mut self, now: Time, size: Bytes) -> Outgoing {
         if self.left != Bytes::MAX {
             self.left -= size;
@@ -178,28 +242,29 @@ impl Sending {
         self.number += 1;
         self.reached = self.reached.max(self.number);
         self.last_size = size;
-        let rate = self.rate;
-        self.sender.control.on_send(now, Sent { size, sequence });
-        let span = rate.tx_span(size);
-        self.next = match self.sender.transport.pacing {
+        let span = if size == self.packet { self.span } else { self.pacing_rate().tx_span(size) };
+        self.next = match self.pacing {
             // A frame that other frames have delayed catches up, but at most by one frame.
             Pacing::CatchUp => {
                 let earliest = Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
                 self.next.max(earliest) + span
             }
-            Pacing::Strict => now + span,
-            Pacing::Pace => now + self.sender.pace.tx_span(size),
+            Pacing::Strict | Pacing::Pace => now + span,
         };
-        if self.resend_at == Time::MAX {
+        if self.is_awaiting && self.resend_at == Time::MAX {
             self.await_again(now);
         }
-        self.adopt(now);
-        Outgoing::Data { flow: self.sender.flow, sequence }
+        if !matches!(self.sender.control, AnyReactionPoint::None { .. }) {
+            let reacted = self.sender.control.send(now, Sent { size, sequence });
+            self.adopt(now, reacted);
+        }
+        Outgoing::Data { flow: self.flow, sequence }
     }
 
     /// Handles feedback, with the telemetry that the acknowledged packet has collected.
+    #[inline]
     pub(super) fn on_feedback(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
-        if self.sender.transport.awaits() {
+        if self.is_awaiting {
             match feedback {
                 Feedback::Ack { sequence, .. } => self.acknowledge(now, sequence.next()),
                 Feedback::Nack { expected, .. } => {
@@ -209,8 +274,8 @@ impl Sending {
                 _ => {}
             }
         }
-        self.sender.control.on_telemetry(now, feedback, hops);
-        self.adopt(now);
+        let reacted = self.sender.control.react(now, feedback, hops);
+        self.adopt(now, reacted);
     }
 
     /// Handles the news that the target has all packets before `expected`.
@@ -236,7 +301,7 @@ impl Sending {
     fn go_back(&mut self) {
         self.number = self.acknowledged;
         if self.left != Bytes::MAX {
-            let done = self.sender.packet.get().saturating_mul(self.number);
+            let done = self.packet.get().saturating_mul(self.number);
             self.left = Bytes::new(self.sender.size.get().saturating_sub(done));
         }
     }
@@ -260,29 +325,47 @@ impl Sending {
             self.go_back();
             self.resend_at = Time::MAX;
         }
-        if self.sender.control.poll_timeout() <= now {
-            self.sender.control.handle_timeout(now);
-            self.adopt(now);
+        if self.react_at <= now {
+            let control = &mut self.sender.control;
+            control.handle_timeout(now);
+            let reacted = Reacted { rate: control.rate(), timeout: control.poll_timeout() };
+            self.adopt(now, reacted);
         }
     }
 
     /// The instant for which a new timer must be set, if it is earlier than the pending one.
+    #[inline]
     pub(super) fn poll_armed(&mut self) -> Option<Time> {
-        let due = self.sender.control.poll_timeout().min(self.resend_at);
+        let due = self.react_at.min(self.resend_at);
         (due < self.armed).then(|| {
             self.armed = due;
             due
         })
     }
 
-    /// Takes over a new rate of the reaction point.
-    fn adopt(&mut self, now: Time) {
-        let rate = self.sender.pace.min(self.sender.control.rate());
-        if rate == self.rate {
-            return;
+    /// The rate that decides when the next packet starts.
+    #[inline]
+    fn pacing_rate(&self) -> Rate {
+        match self.pacing {
+            Pacing::CatchUp | Pacing::Strict => self.rate,
+            Pacing::Pace => self.sender.pace,
         }
+    }
+
+    /// Takes over the timer and the rate of the reaction point.
+    #[inline]
+    fn adopt(&mut self, now: Time, reacted: Reacted) {
+        self.react_at = reacted.timeout;
+        let rate = self.sender.pace.min(reacted.rate);
+        if rate != self.rate {
+            self.change_rate(now, rate);
+        }
+    }
+
+    fn change_rate(&mut self, now: Time, rate: Rate) {
         let old = core::mem::replace(&mut self.rate, rate);
-        match self.sender.transport.pacing {
+        self.span = self.pacing_rate().tx_span(self.packet);
+        match self.pacing {
             // The rest of the wait for the next packet is rescaled, lest one packet sent at a low
             // rate delays all that follow at a high one.
             Pacing::CatchUp => {

@@ -334,7 +334,7 @@ impl Simulator<'_> {
         self.config.flows[flow.index()].reaction != Reaction::None
     }
 
-    fn answer(&mut self, flow: FlowId, feedback: Feedback, size: Bytes) -> Tag {
+    pub(super) fn answer(&mut self, flow: FlowId, feedback: Feedback, size: Bytes) -> Tag {
         self.tally.answers += 1;
         let is_ack = matches!(feedback, Feedback::Ack { .. } | Feedback::Nack { .. });
         self.tally.acknowledgements += u64::from(is_ack);
