@@ -473,7 +473,9 @@ impl<'c> Simulator<'c> {
         let wanted = host.poll_timeout();
         match transmit {
             None => {}
-            Some(Transmit::Data { packet, size, class, .. }) if self.is_lean => {
+            Some(Transmit::Data { packet, size, class, .. })
+                if self.way != plain::Way::Long && !self.is_trailing =>
+            {
                 self.send_plainly(index, packet, size, class);
             }
             Some(transmit) => self.send(index, transmit),
@@ -506,19 +508,19 @@ impl<'c> Simulator<'c> {
         let Fabric { ends, sky, .. } = &mut self.fabric;
         let end = &mut ends[index];
         end.sent += size;
-        let left = self.now + end.tx_span(size + self.config.wire_overhead);
+        let left = self.now + end.line.tx_span(size + self.config.wire_overhead);
         self.queue.push_here(end.place(), Kind::Transmitted, left);
-        let (arrival, frame) = (left + end.delay, Frame::Data(Packet::new(tag, size, class)));
+        let (arrival, packet) = (left + end.delay, Packet::new(tag, size, class));
         let (peer, away) = (end.peer, end.away);
         if away == End::HERE {
             let peer = &mut ends[peer as usize];
-            if sky.launch(peer, arrival, frame) {
+            if sky.launch_packet(peer, arrival, packet) {
                 self.queue.push(peer.place(), Kind::Arrive, arrival);
             }
         } else {
-            self.post(index, arrival, frame);
+            self.post(index, arrival, Frame::Data(packet));
         }
-        if self.held[index] != 0 || self.is_counting_credit {
+        if self.fabric.ends[index].held != 0 || self.is_counting_credit {
             self.look_at_spread(index, class);
         }
     }
