@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use pauseless_compat::hpcc::{self, Compat};
 use pauseless_compat::htsim::{self, Options};
+use pauseless_core::unit::Time;
 use pauseless_scenario::{Overrides, Problems, Scenario, ScenarioFile};
 use pauseless_sim::Parallel;
 use pauseless_text::source::Source;
@@ -106,11 +107,10 @@ impl Case {
     pub fn measure(&self, threads: usize) -> Row {
         let start = cpu_seconds();
         let scenario = self.scenario();
-        let scenario = scenario.unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
         let config = &scenario.config;
         let mut simulator = Parallel::new(config, threads);
         let (cpu, wall) = (cpu_seconds(), Instant::now());
-        while simulator.advance(pauseless_core::unit::Time::ZERO + config.duration) {}
+        while simulator.advance(Time::ZERO + config.duration) {}
         let (end, wall) = (cpu_seconds(), wall.elapsed().as_secs_f64());
         let outcome = simulator.finish();
         Row {
@@ -124,8 +124,21 @@ impl Case {
         }
     }
 
+    /// The packet-hops of one run with one thread, during which no clock is read: valgrind cannot run
+    /// what reads them fast.
+    pub fn hops(&self) -> u64 {
+        let Scenario { config, .. } = self.scenario();
+        let mut simulator = Parallel::new(&config, 1);
+        while simulator.advance(Time::ZERO + config.duration) {}
+        simulator.finish().packet_hops
+    }
+
     /// What is simulated, by the importers if it is in files of others.
-    fn scenario(&self) -> Result<Scenario, Problems> {
+    fn scenario(&self) -> Scenario {
+        self.import().unwrap_or_else(|problems| panic!("{}: {problems}", self.name))
+    }
+
+    fn import(&self) -> Result<Scenario, Problems> {
         let imported = match &self.input {
             Input::Scenario(text) | Input::Udp(text, _) => {
                 return Scenario::parse(&self.name, text, &Overrides::default());

@@ -87,7 +87,12 @@ fn topology() -> String {
 
 fn flows(us: u64) -> String {
     let mut random = Random(2);
-    let sizes = Vec::from_iter((0..SIZES).map(|_| random_size(&mut random)));
+    let points = WEBSEARCH.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let (size, share) = line.split_once(' ').expect("two columns");
+        (size.parse::<f64>().expect("a size"), share.parse::<f64>().expect("a share"))
+    });
+    let points = Vec::from_iter(points);
+    let sizes = Vec::from_iter((0..SIZES).map(|_| random_size(&mut random, &points)));
     let mean = sizes.iter().sum::<u64>() / SIZES;
     // 30 % of 320 links of 12,500 bytes per microsecond.
     let count = us * HOSTS * 3_750 / mean;
@@ -106,22 +111,13 @@ fn flows(us: u64) -> String {
 /// So many sizes are drawn, so that their mean is close to that of the distribution.
 const SIZES: u64 = 10_000;
 
-/// By straight lines between the points of the distribution of a web search.
-fn random_size(random: &mut Random) -> u64 {
+/// A size by straight lines between the points of a distribution, sizes and shares.
+fn random_size(random: &mut Random, points: &[(f64, f64)]) -> u64 {
     let drawn = random.below(1_000_000) as f64 / 1e6;
-    let points = WEBSEARCH.lines().filter(|line| !line.starts_with('#')).map(|line| {
-        let (size, share) = line.split_once(' ').expect("two columns");
-        (size.parse::<f64>().expect("a size"), share.parse::<f64>().expect("a share"))
-    });
-    let mut below = (0.0, 0.0);
-    for (size, share) in points {
-        if drawn < share {
-            let part = (drawn - below.1) / (share - below.1);
-            return (below.0 + part * (size - below.0)).max(1.0) as u64;
-        }
-        below = (size, share);
-    }
-    below.0 as u64
+    // The last share is 1, which no number drawn is.
+    let above = points.partition_point(|(_, share)| *share <= drawn);
+    let [(size, share), (next, more)] = [points[above - 1], points[above]];
+    (size + (drawn - share) / (more - share) * (next - size)).max(1.0) as u64
 }
 
 const WEBSEARCH: &str = include_str!("../../../pauseless-scenario/src/traffic/cdf/websearch.txt");

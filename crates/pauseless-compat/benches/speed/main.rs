@@ -46,13 +46,18 @@ struct Wanted {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // Also how `cargo xtask instructions` starts it.
-    if let [first, name, threads, part] = arguments.as_slice()
-        && first == "--run"
-    {
-        let case = Case::find(name, part.parse().expect("a number"));
-        println!("{}", case.measure(threads.parse().expect("a number")));
-        return ExitCode::SUCCESS;
+    let number = |text: &String| text.parse::<u64>().expect("a number");
+    match arguments.as_slice() {
+        [first, name, threads, part] if first == "--run" => {
+            println!("{}", Case::find(name, number(part)).measure(number(threads) as usize));
+            return ExitCode::SUCCESS;
+        }
+        // For `cargo xtask instructions`.
+        [first, name, part] if first == "--hops" => {
+            println!("{}", Case::find(name, number(part)).hops());
+            return ExitCode::SUCCESS;
+        }
+        _ => {}
     }
     match read(&arguments) {
         Ok(wanted) => {
