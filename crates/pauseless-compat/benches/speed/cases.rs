@@ -37,7 +37,7 @@ pub enum Input {
 #[derive(Clone, Debug)]
 pub struct Htsim {
     pub hosts: u64,
-    /// The traffic matrix.
+    /// The text of the traffic matrix, a `.cm` file.
     pub matrix: String,
     /// The paths that htsim has chosen; without them they are chosen by our hash.
     paths: Option<String>,

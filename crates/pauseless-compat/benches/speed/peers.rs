@@ -56,7 +56,7 @@ impl Peers {
 /// What a case costs a peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// CPU seconds.
+    /// CPU seconds of its process, or of its simulation alone if it says how many hops that made.
     pub cpu: f64,
     /// The packet-hops of its simulation, if it says how many; otherwise as many as ours.
     pub hops: Option<u64>,
