@@ -17,11 +17,12 @@
 //! | `ns3` | no command: `ns3_fat_tree.cc` is built against Debian's `libns3-dev` | the flows |
 //!
 //! The first two are measured as whole processes, so the ratio has our setup in it, too; the columns
-//! before it are of the simulation alone. Their cases end when all flows have finished, so both have
-//! the same packet-hops: every packet and every acknowledgement takes a shortest path, and none
-//! is lost. Only in `htsim-perm128` does every packet take the very path that it took in a run of
-//! htsim; in the other cases both choose among the shortest paths by a hash of their own, so that
-//! other flows meet, and the ratio is one of costs per hop, not of the same queues.
+//! before it are of the simulation alone. Their cases end when all flows have finished (but
+//! `hpcc-ring5_pfc`, which deadlocks), so both have the same packet-hops: every packet and every
+//! acknowledgement takes a shortest path, and none is lost. Only in `htsim-perm128` do our packets take
+//! the paths of a run of htsim; in the other cases both choose among the shortest paths by a
+//! hash of their own, and htsim's has another salt every second, so that other flows meet: the ratio is
+//! one of costs per hop, not of the same queues.
 
 mod cases;
 mod generate;
