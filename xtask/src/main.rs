@@ -4,13 +4,15 @@
 //! that no tool from outside can do, because they know the house style, `page` opens the
 //! program's pages in a browser, `examples` runs those of the library and `api` compares its interface
 //! with the stored one, and `sweep` reads the results of campaigns with other programs and
-//! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark. `same` compares two builds
+//! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark, and `instructions` counts
+//! what a packet-hop costs. `same` compares two builds
 //! of the program; it is no part of `ci`, which has no old build. Nor is `mutants`, which takes hours.
 
 mod api;
 mod ci;
 mod cites;
 mod examples;
+mod instructions;
 mod mutants;
 mod page;
 mod papers;
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         ["page"] => built(page::run),
         ["sweep"] => built(sweep::run),
         ["wire"] => built(wire::run),
+        ["instructions"] => instructions::run(false),
+        ["instructions", "--update"] => instructions::run(true),
         ["mutants"] => mutants::run("0/60"),
         ["mutants", part] => mutants::run(part),
         ["same", options @ ..] => same::run(options),
@@ -101,6 +105,8 @@ Commands:
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark
+  instructions  count the instructions per packet-hop of short runs with valgrind, and compare them with
+         docs/instructions.txt, or store them there with --update
   tidy   check the rules of this repository that rustfmt and clippy do not know
   mutants  change the code that decides verdicts in one place at a time, and see whether a test notices:
            cargo xtask mutants [K/N]

@@ -33,17 +33,22 @@ pub fn install(program: &'static str, package: &'static str) -> io::Result<bool>
         return Ok(true);
     }
     println!("{program}: missing");
-    if !is_root() {
+    let sudo = Tool { program: "sudo", package: "sudo" };
+    if !is_root() && !sudo.is_there() {
         println!("install it, as root: apt-get install {package}");
         return Ok(false);
     }
     // Lists of packages may be old or missing, so they come first.
     let install = ["install", "-y", "--no-install-recommends", package];
     for args in [&["update"][..], &install] {
-        let mut apt = Command::new("apt-get");
-        // Nobody is there to answer what packages may ask.
-        apt.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-        if !call(&mut apt)? {
+        let mut apt = Command::new(if is_root() { "env" } else { "sudo" });
+        if !is_root() {
+            // A password is nobody's to type here.
+            apt.args(["--non-interactive", "env"]);
+        }
+        // Nor is there anybody to answer what packages may ask; other package managers are waited for.
+        apt.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300"]);
+        if !call(apt.args(args))? {
             println!("apt-get {} failed", args.join(" "));
             return Ok(false);
         }

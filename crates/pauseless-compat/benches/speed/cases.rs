@@ -5,30 +5,44 @@ use std::time::Instant;
 
 use pauseless_compat::hpcc::{self, Compat};
 use pauseless_compat::htsim::{self, Options};
-use pauseless_scenario::{Overrides, Scenario};
+use pauseless_core::unit::Time;
+use pauseless_scenario::{Overrides, Problems, Scenario, ScenarioFile};
 use pauseless_sim::Parallel;
+use pauseless_text::source::Source;
 use rustix::time::{ClockId, clock_gettime};
+use tempfile::TempDir;
 
+use crate::generate;
 use crate::table::Row;
 
 /// A scenario whose speed is measured.
 pub struct Case {
     pub name: String,
-    pub peer: Peer,
-    text: String,
+    pub input: Input,
 }
 
-/// What another simulator can run of a case.
+/// What is run, in the files of the simulator that it comes from.
 #[derive(Clone, Debug)]
-pub enum Peer {
-    /// No other simulator can run it.
-    None,
-    /// Constant-rate flows on a fat tree, for the ns-3 program.
-    Udp(Udp),
-    /// The configuration in this folder, for the HPCC authors' simulator.
-    Hpcc(PathBuf),
-    /// This traffic matrix, for htsim.
-    Htsim(PathBuf),
+pub enum Input {
+    /// A scenario of ours, which no other simulator can run.
+    Scenario(String),
+    /// Constant-rate flows on a fat tree, as a scenario and for the ns-3 program.
+    Udp(String, Udp),
+    /// Names and texts of the files of the HPCC authors' simulator.
+    Hpcc([(&'static str, String); 4]),
+    Htsim(Htsim),
+}
+
+/// A case of htsim's `htsim_roce` with packets of 1,500 bytes on the fat tree of so many hosts.
+#[derive(Clone, Debug)]
+pub struct Htsim {
+    pub hosts: u64,
+    /// The text of the traffic matrix, a `.cm` file.
+    pub matrix: String,
+    /// The paths that htsim has chosen; without them they are chosen by our hash.
+    paths: Option<String>,
+    /// The latest end of the run; it is over when all flows have finished.
+    pub end_us: u64,
 }
 
 /// A case of the ns-3 program.
@@ -47,8 +61,11 @@ pub const DELAY_NS: u64 = 1_000;
 pub const PAYLOAD: u64 = 1_000;
 const PACKET: u64 = 1_048;
 
-const SCHEMES: [(&str, &str); 4] = [
+/// Names of schemes, and what follows the section `[switch]` for them.
+const SCHEMES: [(&str, &str); 6] = [
     ("pfc", "[flow_control]\nkind = \"pfc\"\n"),
+    ("voq", "discipline = \"virtual-output-queued\"\n[flow_control]\nkind = \"pfc\"\n"),
+    ("cbfc", "[flow_control]\nkind = \"cbfc\"\n"),
     ("gfc", "[flow_control]\nkind = \"gfc-buffer\"\n"),
     ("pcn", "[flow_control]\nkind = \"pfc\"\n[congestion_control]\nkind = \"pcn\"\n"),
     (
@@ -59,81 +76,149 @@ const SCHEMES: [(&str, &str); 4] = [
 ];
 
 impl Case {
-    /// All of them, for a tenth of their time if `is_quick`.
-    pub fn all(is_quick: bool) -> Vec<Case> {
-        let share = if is_quick { 10 } else { 1 };
-        let mut cases = Vec::from(["incast", "incast_pfc", "ring5_pfc"].map(hpcc_case));
-        cases.push(htsim_case());
+    /// All of them, for the `part`th part of their time or bytes.
+    pub fn all(part: u64) -> Vec<Case> {
+        let mut cases = htsim_cases(part);
+        cases.extend(["incast", "incast_pfc", "ring5_pfc"].map(|name| hpcc_example(name, part)));
+        cases.push(Case {
+            name: format!("hpcc-websearch{}", generate::HOSTS),
+            input: Input::Hpcc(generate::websearch(
+                &hpcc_file("incast", "config.txt"),
+                1_000 / part,
+            )),
+        });
         for (k, us) in [(8, 3_000), (16, 500), (32, 60)] {
             for (scheme, sections) in SCHEMES {
-                cases.push(fat_tree(k, us / share, scheme, sections));
+                cases.push(fat_tree(k, us / part, scheme, sections));
             }
         }
         for (k, us) in [(8, 20_000), (16, 5_000)] {
-            cases.push(udp(k, us / share));
+            cases.push(udp(k, us / part));
         }
         cases
     }
 
-    pub fn find(name: &str, is_quick: bool) -> Case {
-        let mut all = Case::all(is_quick).into_iter();
+    pub fn find(name: &str, part: u64) -> Case {
+        let mut all = Case::all(part).into_iter();
         all.find(|case| case.name == name).expect("a case")
     }
 
     /// The speed of one run with so many threads.
     pub fn measure(&self, threads: usize) -> Row {
-        let scenario = Scenario::parse(&self.name, &self.text, &Overrides::default());
-        let scenario = scenario.unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
+        let start = cpu_seconds();
+        let scenario = self.scenario();
         let config = &scenario.config;
         let mut simulator = Parallel::new(config, threads);
         let (cpu, wall) = (cpu_seconds(), Instant::now());
-        while simulator.advance(pauseless_core::unit::Time::ZERO + config.duration) {}
-        let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
+        while simulator.advance(Time::ZERO + config.duration) {}
+        let (end, wall) = (cpu_seconds(), wall.elapsed().as_secs_f64());
         let outcome = simulator.finish();
         Row {
             hosts: config.topology.host_count(),
             threads,
             hops: outcome.packet_hops,
-            events: outcome.events,
-            cpu,
+            setup: cpu - start,
+            cpu: end - cpu,
             wall,
             memory: memory_max(),
         }
     }
+
+    /// The packet-hops of one run with one thread, during which no clock is read: valgrind cannot run
+    /// what reads them fast.
+    pub fn hops(&self) -> u64 {
+        let Scenario { config, .. } = self.scenario();
+        let mut simulator = Parallel::new(&config, 1);
+        while simulator.advance(Time::ZERO + config.duration) {}
+        simulator.finish().packet_hops
+    }
+
+    /// What is simulated, by the importers if it is in files of others.
+    fn scenario(&self) -> Scenario {
+        self.import().unwrap_or_else(|problems| panic!("{}: {problems}", self.name))
+    }
+
+    fn import(&self) -> Result<Scenario, Problems> {
+        let imported = match &self.input {
+            Input::Scenario(text) | Input::Udp(text, _) => {
+                return Scenario::parse(&self.name, text, &Overrides::default());
+            }
+            Input::Htsim(htsim) => htsim.import()?,
+            Input::Hpcc(files) => {
+                let folder = written(files);
+                hpcc::read(&folder.path().join("config.txt"), Compat::None)?.scenario
+            }
+        };
+        imported.build(&self.name, &Overrides::default())
+    }
+}
+
+impl Htsim {
+    fn import(&self) -> Result<ScenarioFile, Problems> {
+        let source = |file: &str, text: &String| Source { file: file.into(), text: text.clone() };
+        let mut sources = vec![source("matrix.cm", &self.matrix)];
+        sources.extend(self.paths.iter().map(|text| source("matrix.paths", text)));
+        let options = format!("mtu=1500,end={}", self.end_us).parse::<Options>();
+        let case = htsim::read_sources(&sources, &options.expect("options of htsim"))?;
+        Ok(case.scenario)
+    }
+}
+
+/// A folder with these files, which is gone when the value is.
+pub fn written(files: &[(&str, String)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a place for files");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("a new folder can be written to");
+    }
+    folder
+}
+
+/// The cases of htsim, flows with the `part`th part of their bytes: permutations of 128 and 1,024
+/// hosts, and 100 hosts that send to one.
+fn htsim_cases(part: u64) -> Vec<Case> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/htsim");
+    let read = |name| std::fs::read_to_string(folder.join(name)).expect("a file of the tests");
+    let matrix = read("perm_128n_128c_10MB.cm");
+    let kept = matrix.replace("size 10000000", &format!("size {}", 10_000_000 / part));
+    let case = |name: &str, hosts, matrix, paths, end_us| {
+        let input = Input::Htsim(Htsim { hosts, matrix, paths, end_us });
+        Case { name: format!("htsim-{name}"), input }
+    };
+    let permutation = generate::permutation(1_024, 2_000_000 / part);
+    let incast = generate::incast(128, 100, 10_000_000 / part);
+    vec![
+        case("perm128", 128, kept, Some(read("A_perm128.paths")), 6_000),
+        case("perm1024", 1_024, permutation, None, 20_000),
+        case("incast100", 128, incast, None, 200_000),
+    ]
 }
 
 /// Every host sends to another one without end, as fast as it may.
 fn fat_tree(k: u32, us: u64, scheme: &str, sections: &str) -> Case {
     let head = head(k, us);
-    Case {
-        name: format!("k{k}-{scheme}"),
-        text: format!("{head}{sections}[[traffic]]\nkind = \"permutation\"\n"),
-        peer: Peer::None,
-    }
+    let text = format!("{head}{sections}[[traffic]]\nkind = \"permutation\"\n");
+    Case { name: format!("k{k}-{scheme}"), input: Input::Scenario(text) }
 }
 
-fn hpcc_case(name: &str) -> Case {
+/// A case of `examples/hpcc`, its flows with the `part`th part of their bytes.
+fn hpcc_example(name: &str, part: u64) -> Case {
+    let shorter = |line: &str| {
+        let mut words = Vec::from_iter(line.split(' ').map(str::to_string));
+        if let [_, _, _, _, size, _] = words.as_mut_slice() {
+            *size = (size.parse::<u64>().expect("a size") / part).to_string();
+        }
+        words.join(" ") + "\n"
+    };
+    let files = ["config.txt", "topology.txt", "flow.txt", "trace.txt"].map(|file| {
+        let text = hpcc_file(name, file);
+        (file, if file == "flow.txt" { text.lines().map(shorter).collect() } else { text })
+    });
+    Case { name: format!("hpcc-{name}"), input: Input::Hpcc(files) }
+}
+
+fn hpcc_file(example: &str, file: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/hpcc");
-    let folder = folder.join(name);
-    let case = hpcc::read(&folder.join("config.txt"), Compat::None);
-    Case {
-        name: format!("hpcc-{name}"),
-        text: case.expect("an example that works").scenario.text(),
-        peer: Peer::Hpcc(folder),
-    }
-}
-
-/// A permutation of 128 flows of 10 MB on htsim's own fat tree.
-fn htsim_case() -> Case {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/htsim");
-    let matrix = folder.join("perm_128n_128c_10MB.cm");
-    let files = [matrix.clone(), folder.join("A_perm128.paths")];
-    let case = htsim::read(&files, &Options::default());
-    Case {
-        name: "htsim-perm128".to_string(),
-        text: case.expect("an example that works").scenario.text(),
-        peer: Peer::Htsim(matrix),
-    }
+    std::fs::read_to_string(folder.join(example).join(file)).expect("a file of an example")
 }
 
 /// Every host sends at a rate at which nothing waits even if all flows of a pod share a link, as with
@@ -152,11 +237,8 @@ fn udp(k: u32, us: u64) -> Case {
             "[[flow]]\nsource = \"H{source}\"\ntarget = \"H{target}\"\nrate = \"{frames} bps\"\n"
         );
     }
-    Case {
-        name: format!("k{k}-udp"),
-        text,
-        peer: Peer::Udp(Udp { k, duration_ns: us * 1_000, flows }),
-    }
+    let udp = Udp { k, duration_ns: us * 1_000, flows };
+    Case { name: format!("k{k}-udp"), input: Input::Udp(text, udp) }
 }
 
 fn head(k: u32, us: u64) -> String {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::cases::{Case, DELAY_NS, GBPS, PAYLOAD, Peer, Udp};
+use crate::cases::{Case, DELAY_NS, GBPS, Htsim, Input, PAYLOAD, Udp, written};
 
 /// Those that were named.
 #[derive(Debug, Default)]
@@ -29,41 +29,41 @@ impl Peers {
         Ok(())
     }
 
-    /// CPU seconds of the peer for this case, if there is one, and how many packet-hops it made, if it
-    /// says so; otherwise as many as we, for the same case.
-    pub fn run(&self, case: &Case) -> Option<(f64, Option<f64>)> {
-        match &case.peer {
-            Peer::None => None,
-            Peer::Udp(udp) => Some(run_ns3(self.ns3.as_ref()?, udp)),
-            Peer::Hpcc(folder) => Some((run_hpcc(self.hpcc.as_ref()?, folder), None)),
-            Peer::Htsim(matrix) => {
-                let matrix = matrix.display().to_string();
-                let command = self.htsim.as_ref()?.replace("{matrix}", &matrix);
-                Some((run_command(&command, &std::env::temp_dir()), None))
+    /// What this case costs the peer that can run it, if that is named.
+    pub fn run(&self, case: &Case) -> Option<Cost> {
+        match &case.input {
+            Input::Scenario(_) => None,
+            Input::Udp(_, udp) => Some(run_ns3(self.ns3.as_ref()?, udp)),
+            Input::Hpcc(files) => {
+                let command = self.hpcc.as_ref()?;
+                let folder = written(files);
+                std::fs::create_dir(folder.path().join("out")).expect("a new folder");
+                Some(run_command(&format!("{command} config.txt"), folder.path()))
+            }
+            Input::Htsim(Htsim { hosts, matrix, end_us, .. }) => {
+                let command = self.htsim.as_ref()?;
+                let folder = written(&[("matrix.cm", matrix.clone())]);
+                let arguments = format!(
+                    "-nodes {hosts} -tm matrix.cm -mtu 1500 -q 1000 -strat ecmp_host -paths 1 \
+                     -end {end_us} -o /dev/null"
+                );
+                Some(run_command(&format!("{command} {arguments}"), folder.path()))
             }
         }
     }
 }
 
-/// In a copy of the folder, because it writes there.
-fn run_hpcc(command: &str, folder: &Path) -> f64 {
-    let scratch = std::env::temp_dir().join(format!("speed-hpcc-{}", std::process::id()));
-    std::fs::create_dir_all(scratch.join("out")).expect("a place for its files");
-    for name in ["config.txt", "topology.txt", "flow.txt", "trace.txt"] {
-        std::fs::copy(folder.join(name), scratch.join(name)).expect("an example has these files");
-    }
-    let command = if command.contains("{config}") {
-        command.replace("{config}", "config.txt")
-    } else {
-        format!("{command} config.txt")
-    };
-    let seconds = run_command(&command, &scratch);
-    std::fs::remove_dir_all(&scratch).expect("it was made above");
-    seconds
+/// What a case costs a peer.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// CPU seconds of its process, or of its simulation alone if it says how many hops that made.
+    pub cpu: f64,
+    /// The packet-hops of its simulation, if it says how many; otherwise as many as ours.
+    pub hops: Option<u64>,
 }
 
-/// CPU seconds of a command and of what it starts.
-fn run_command(command: &str, folder: &Path) -> f64 {
+/// The cost of a command and of what it starts.
+fn run_command(command: &str, folder: &Path) -> Cost {
     let before = children_seconds();
     let status = Command::new("sh")
         .args(["-c", command])
@@ -72,7 +72,7 @@ fn run_command(command: &str, folder: &Path) -> f64 {
         .status()
         .expect("there is a shell");
     assert!(status.success(), "'{command}' has failed: {status}");
-    children_seconds() - before
+    Cost { cpu: children_seconds() - before, hops: None }
 }
 
 /// CPU time of all processes that this one has waited for, to the hundredth of a second.
@@ -108,7 +108,7 @@ fn build_ns3() -> Result<PathBuf, String> {
     }
 }
 
-fn run_ns3(program: &Path, udp: &Udp) -> (f64, Option<f64>) {
+fn run_ns3(program: &Path, udp: &Udp) -> Cost {
     let arguments = [u64::from(udp.k), GBPS, DELAY_NS, PAYLOAD, udp.duration_ns];
     let mut child = Command::new(program)
         .args(arguments.map(|number| number.to_string()))
@@ -126,5 +126,5 @@ fn run_ns3(program: &Path, udp: &Udp) -> (f64, Option<f64>) {
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> =
         text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-    (numbers[2], Some(numbers[0]))
+    Cost { cpu: numbers[2], hops: Some(numbers[0] as u64) }
 }
