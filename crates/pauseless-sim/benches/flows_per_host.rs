@@ -138,7 +138,7 @@ fn flows(count: u64, is_controlled: bool, topology: &Topology, routes: &Routes) 
             packet: MTU,
             pace: Rate::bps(line.as_bps() / 10 * 9 / count),
             size: Bytes::MAX,
-            start: Time::from_ps(Stream::new(1, Purpose::FlowStart, hash).below(1_000_000_000)),
+            start: Time::from_ps(Stream::new(1, Purpose::FlowStart, hash).below(4_000_000_000)),
             stop: Time::MAX,
             hash,
             duty: Duty::ALWAYS,

@@ -231,9 +231,9 @@ impl Turns {
             let start = self.cursor >> level << level;
             let window = start..start + (1 << level);
             let count = 1 + self.places[window.clone()].iter().flatten().count();
-            // Two places may be full and all places half full. Thus, after a window was spread, its halves
-            // have so many vacancies that the next time is worth the work that it costs.
-            if count * 2 * levels <= window.len() * (2 * levels - level) {
+            // A small window may be almost full, all places by three quarters. Thus, after a window was spread,
+            // its halves have so many vacancies that the next time is worth the work that it costs.
+            if count * 4 * levels <= window.len() * (4 * levels - level) {
                 return self.spread(window);
             }
         }
