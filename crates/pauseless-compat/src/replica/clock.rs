@@ -8,6 +8,10 @@ pub fn seconds(value: f64) -> u64 {
 /// `value` units of so many nanoseconds.
 pub fn scaled(value: f64, unit: u64) -> u64 {
     const TWO_64: f64 = 18_446_744_073_709_551_616.0;
+    if (0.0..1.0).contains(&value) {
+        // The usual case, without a call to round.
+        return ((u128::from((value * TWO_64) as u64) * u128::from(unit)) >> 64) as u64;
+    }
     let whole = value.floor();
     let rest = ((value - whole) * TWO_64) as u64;
     let rest = (u128::from(rest) * u128::from(unit)) >> 64;

@@ -3,6 +3,10 @@
 
 const M1: u64 = 4_294_967_087;
 const M2: u64 = 4_294_944_443;
+/// Streams are two to this power steps apart.
+const STREAM: usize = 127;
+/// The first run is two to this power steps into a stream.
+const RUN: usize = 76;
 
 type Matrix = [[u64; 3]; 3];
 
@@ -19,7 +23,7 @@ pub struct Streams {
     /// The matrices of one step to the powers 2^0, 2^1 and so on.
     pub(super) powers: Vec<(Matrix, Matrix)>,
     /// The stream that is opened next.
-    next: u64,
+    next: Stream,
 }
 
 impl Streams {
@@ -30,36 +34,33 @@ impl Streams {
         let mut powers = vec![(first, second)];
         for power in 0..190 {
             let (first, second) = powers[power];
-            powers.push((product(first, first, M1), product(second, second, M2)));
+            powers.push((product::<M1>(first, first), product::<M2>(second, second)));
         }
-        Streams { powers, next: used }
+        let mut streams = Streams { powers, next: Stream { first: [1; 3], second: [1; 3] } };
+        streams.next = streams.open(used);
+        streams
     }
 
     /// The stream with this number.
     pub fn open(&self, number: u64) -> Stream {
         let mut stream = Stream { first: [1; 3], second: [1; 3] };
-        self.advance(&mut stream, number, 127);
-        self.advance(&mut stream, 1, 76);
+        for bit in (0..64).filter(|bit| number >> bit & 1 == 1) {
+            stream.advance(&self.powers[STREAM + bit]);
+        }
+        stream.advance(&self.powers[RUN]);
         stream
     }
 
     /// Somebody takes a stream and draws nothing that matters.
     pub fn skip(&mut self) {
-        self.next += 1;
+        self.next.advance(&self.powers[STREAM]);
     }
 
     /// A number from 0 to 1: each draw opens a stream of its own.
     pub fn draw(&mut self) -> f64 {
-        self.next += 1;
-        self.open(self.next - 1).draw()
-    }
-
-    fn advance(&self, stream: &mut Stream, count: u64, power: usize) {
-        for bit in (0..64).filter(|bit| count >> bit & 1 == 1) {
-            let (first, second) = &self.powers[power + bit];
-            stream.first = times(first, stream.first, M1);
-            stream.second = times(second, stream.second, M2);
-        }
+        let number = self.next.clone().draw();
+        self.skip();
+        number
     }
 }
 
@@ -75,16 +76,20 @@ impl Stream {
         let difference = if first > second { first - second } else { first + M1 - second };
         difference as f64 * (1.0 / (M1 as f64 + 1.0))
     }
+
+    /// Goes on by as many steps as the matrices stand for.
+    fn advance(&mut self, (first, second): &(Matrix, Matrix)) {
+        self.first = times::<M1>(first, self.first);
+        self.second = times::<M2>(second, self.second);
+    }
 }
 
-fn times(matrix: &Matrix, vector: [u64; 3], modulus: u64) -> [u64; 3] {
-    matrix.map(|row| {
-        let sum = (0..3).map(|k| u128::from(row[k]) * u128::from(vector[k]));
-        (sum.sum::<u128>() % u128::from(modulus)) as u64
-    })
+/// All numbers are below the modulus, so that products of two have 64 bits.
+fn times<const MODULUS: u64>(matrix: &Matrix, vector: [u64; 3]) -> [u64; 3] {
+    matrix.map(|row| (0..3).map(|k| row[k] * vector[k] % MODULUS).sum::<u64>() % MODULUS)
 }
 
-fn product(a: Matrix, b: Matrix, modulus: u64) -> Matrix {
-    let columns = [0, 1, 2].map(|column| times(&a, b.map(|row| row[column]), modulus));
+fn product<const MODULUS: u64>(a: Matrix, b: Matrix) -> Matrix {
+    let columns = [0, 1, 2].map(|column| times::<MODULUS>(&a, b.map(|row| row[column])));
     [0, 1, 2].map(|row| columns.map(|column| column[row]))
 }
