@@ -24,6 +24,18 @@ pub fn trace(
     table: &ForwardingTable,
     header: Header,
 ) -> Result<Vec<(NodeId, PortId)>, TraceError> {
+    let mut path = Vec::new();
+    follow(topology, table, header, |node, port| path.push((node, port)))?;
+    Ok(path)
+}
+
+/// Calls `visit` for each of these ports in turn, and returns the host at which the packet arrives.
+pub fn follow(
+    topology: &Topology,
+    table: &ForwardingTable,
+    header: Header,
+    mut visit: impl FnMut(NodeId, PortId),
+) -> Result<NodeId, TraceError> {
     let name = |node: NodeId| topology.node(node).name.clone();
     if !topology.is_host(header.source) {
         return Err(TraceError::SourceNotHost { name: name(header.source) });
@@ -31,19 +43,27 @@ pub fn trace(
     let Some(first) = topology.ports(header.source).first() else {
         return Err(TraceError::NoLink { name: name(header.source) });
     };
-    let mut path = vec![(header.source, PortId(0))];
+    visit(header.source, PortId(0));
     let mut at = first.peer;
+    let mut hops = 1;
     while !topology.is_host(at) {
-        if path.len() > topology.nodes().len() {
-            return Err(TraceError::Loop { switches: last_loop(&path, at).map(name).collect() });
+        if hops > topology.nodes().len() {
+            // A path longer than the number of nodes has come back to where it stands.
+            let round = circle(topology, table, header).map_or(Vec::new(), |circle| circle.round);
+            let start = round.iter().position(|(node, _)| *node == at).unwrap_or(0);
+            let switches = round[start..].iter().chain(&round[..start]);
+            return Err(TraceError::Loop {
+                switches: switches.map(|(node, _)| name(*node)).collect(),
+            });
         }
         let Some(port) = table.next_hop(at, header.group, header.hash) else {
             return Err(TraceError::NoNextHop { at: name(at), group: header.group });
         };
-        path.push((at, port));
+        visit(at, port);
+        hops += 1;
         at = topology.port(at, port).peer;
     }
-    Ok(path)
+    Ok(at)
 }
 
 /// A path that never ends.
@@ -91,14 +111,6 @@ pub enum TraceError {
         /// The switches of the loop in the order of travel, each once.
         switches: Vec<String>,
     },
-}
-
-/// The nodes from the last visit of `at` to the end of the path.
-fn last_loop(path: &[(NodeId, PortId)], at: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-    let visit = path.iter().rposition(|(node, _)| *node == at);
-    // A path longer than the number of nodes has come back to where it stands.
-    let visit = visit.expect("a switch is visited twice");
-    path[visit..].iter().map(|(node, _)| *node)
 }
 
 #[cfg(test)]

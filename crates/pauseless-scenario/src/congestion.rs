@@ -11,10 +11,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use pauseless_core::congestion::CongestionControl;
-use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::id::{Class, NodeId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_fabric::trace::{Header, follow};
 use pauseless_sim::config::{Congestion, Flow, Reaction};
 
 use super::flows::{Plan, Planner};
@@ -423,25 +423,32 @@ impl Answers<'_> {
             },
             hash: flow.hash,
         };
-        let follow = |header| {
-            let path = trace(topology, &self.routing.routes.table, header).ok()?;
-            let ports = path.iter().map(|(node, port)| topology.port(*node, *port));
-            let end = ports.clone().next_back()?.peer;
-            let delay = ports.fold(Span::ZERO, |sum, port| sum + port.delay);
-            Some((path, end, delay))
-        };
-        let (path, _, there) = follow(there)?;
-        let lost = match follow(back) {
-            Some((_, end, back)) if end == flow.source => {
-                // QCN's switches tell the source themselves.
-                let tells = |control| matches!(control, CongestionControl::Qcn(_));
-                let switches = path.iter().map(|(node, _)| *node).skip(1);
-                let mut switches = switches.filter(|_| tells(self.written.control));
-                match switches.find(|switch| !self.reaches_source(*switch, flow)) {
-                    None => return Some(self.trip(&path, there + back, flow)),
-                    Some(switch) => switch,
-                }
+        let table = &self.routing.routes.table;
+        let line = topology.ports(flow.source)[0].rate;
+        let mut trip = Trip { delays: Span::ZERO, whole: Span::ZERO, rate: line };
+        // QCN's switches tell the source themselves; this one cannot.
+        let is_qcn = matches!(self.written.control, CongestionControl::Qcn(_));
+        let mut mute = None;
+        let there = follow(topology, table, there, |node, port| {
+            let link = topology.port(node, port);
+            trip.delays = trip.delays + link.delay;
+            trip.whole = trip.whole + link.delay + link.rate.tx_span(flow.packet);
+            trip.rate = trip.rate.min(link.rate);
+            if is_qcn && mute.is_none() && !topology.is_host(node) {
+                mute = Some(node).filter(|switch| !self.reaches_source(*switch, flow));
             }
+        });
+        there.ok()?;
+        let back = follow(topology, table, back, |node, port| {
+            let delay = topology.port(node, port).delay;
+            trip.delays = trip.delays + delay;
+            trip.whole = trip.whole + delay;
+        });
+        let lost = match back {
+            Ok(end) if end == flow.source => match mute {
+                None => return Some(trip),
+                Some(switch) => switch,
+            },
             _ => flow.target,
         };
         let [source, lost] = [flow.source, lost].map(|node| &topology.node(node).name);
@@ -449,17 +456,6 @@ impl Answers<'_> {
         let help = "what the source is told needs one; mend routing.tables";
         self.planner.sink.push(problem.help(help));
         None
-    }
-
-    fn trip(&self, path: &[(NodeId, PortId)], delays: Span, flow: &Flow) -> Trip {
-        let topology = &self.planner.fabric.topology;
-        let rates = path.iter().map(|(node, port)| topology.port(*node, *port).rate);
-        let lines = rates.clone().map(|rate| rate.tx_span(flow.packet));
-        Trip {
-            delays,
-            whole: lines.fold(delays, |sum, span| sum + span),
-            rate: rates.min().unwrap_or(flow.pace),
-        }
     }
 
     /// Whether what `switch` says to the source of `flow` arrives there.

@@ -3,7 +3,7 @@
 mod keys;
 mod waits;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ impl Flows {
             timing
         });
         let is_flow_written = root.has(FLOW);
-        let flows = root.tables(FLOW).into_iter().map(|mut section| {
+        let flows = root.tables(FLOW).map(|mut section| {
             let mut flow = Flow::read(&mut section);
             flow.complete(limits);
             section.finish();
@@ -179,7 +179,44 @@ struct Unnamed<'w> {
     common: &'w Common,
 }
 
-type Named = BTreeMap<String, Plan>;
+impl Unnamed<'_> {
+    fn ends(&self) -> (NodeId, NodeId) {
+        (self.plan.source, self.plan.target)
+    }
+
+    /// What orders flows between the same ends.
+    fn order(&self) -> impl Ord + '_ {
+        let Plan { path, round, return_path, terms, waits, .. } = &self.plan;
+        let waits = waits.as_ref().map(|waits| waits.order());
+        (terms.order(self.common), (path, round, return_path), waits)
+    }
+}
+
+/// Flows that have their names.
+#[derive(Default)]
+struct Named {
+    plans: Vec<Plan>,
+    /// The position in `plans` of the flow of each name.
+    positions: HashMap<String, usize>,
+}
+
+impl Named {
+    fn has(&self, name: &str) -> bool {
+        self.positions.contains_key(name)
+    }
+
+    /// Adds a flow, instead of the one that has its name already.
+    fn insert(&mut self, plan: Plan) {
+        match self.positions.get(&plan.name) {
+            Some(position) => self.plans[*position] = plan,
+            None => {
+                self.positions.insert(plan.name.clone(), self.plans.len());
+                self.plans.push(plan);
+            }
+        }
+    }
+}
+
 /// The names of the flows that a name with a `count` stands for.
 type Copies = BTreeMap<String, Vec<String>>;
 
@@ -207,19 +244,16 @@ impl Planner<'_> {
 
     /// Written and made flows in one list, in order of name.
     fn join(&self, named: Named, made: MadePlans, copies: &Copies) -> Planned {
-        let base = made.plans.len();
         let mut plans = made.plans;
-        plans.extend(named.into_values());
-        // Where each of them goes, so that those who wait can be told.
-        let mut order = Vec::from_iter(0..plans.len() as u32);
-        order.sort_unstable_by(|a, b| plans[*a as usize].name.cmp(&plans[*b as usize].name));
-        let mut place = vec![0u32; base];
-        for (index, plan) in order.iter().enumerate() {
-            if let Some(place) = place.get_mut(*plan as usize) {
-                *place = index as u32;
-            }
-        }
-        plans.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        plans.extend(named.plans);
+        let places = places_by_name(&plans);
+        let follows = made.follows.iter().map(|link| Follow {
+            first: FlowId(places[link.first as usize]),
+            then: FlowId(places[link.then as usize]),
+            delay: link.delay,
+        });
+        let mut follows = Vec::from_iter(follows);
+        rearrange(&mut plans, places);
         // Pairs of hosts have no names that matter, and wait for nothing.
         if self.until.is_none() {
             let follows = Vec::new();
@@ -230,12 +264,7 @@ impl Planner<'_> {
             let message = format!("[[traffic]] makes a flow {:?}, too", written.name);
             self.sink.push(written.place.problem(message).help("give one of them another name"));
         }
-        let mut follows = self.follows(&plans, copies);
-        follows.extend(made.follows.iter().map(|link| Follow {
-            first: FlowId(place[link.first as usize]),
-            then: FlowId(place[link.then as usize]),
-            delay: link.delay,
-        }));
+        follows.extend(self.follows(&plans, copies));
         follows.sort_unstable();
         follows.dedup();
         Planned { plans, follows }
@@ -331,7 +360,7 @@ impl Planner<'_> {
 
     /// Gives every flow a name that depends on what the flow is, never on its place in the file.
     fn name(&self, flows: Vec<Unnamed<'_>>) -> (Named, Copies) {
-        let mut named = Named::new();
+        let mut named = Named::default();
         let mut copies = Copies::new();
         let mut unnamed = Vec::new();
         for flow in flows {
@@ -345,23 +374,17 @@ impl Planner<'_> {
                     1 => value.clone(),
                     _ => format!("{value}#{number}"),
                 };
-                if named.contains_key(&name) {
+                if named.has(&name) {
                     let problem = place.problem(format!("two flows are called {name:?}"));
                     self.sink.push(problem.help("give each a name of its own, or none"));
                 }
-                let plan = Plan { name: name.clone(), ..flow.plan.clone() };
-                named.insert(name.clone(), plan);
+                named.insert(Plan { name: name.clone(), ..flow.plan.clone() });
                 if flow.count > 1 {
                     copies.entry(value.clone()).or_default().push(name);
                 }
             }
         }
-        unnamed.sort_by_cached_key(|Unnamed { plan, common, .. }| {
-            let ends = (plan.source, plan.target);
-            let waits = plan.waits.as_ref().map(|waits| waits.order());
-            let way = (plan.path.clone(), plan.round.clone(), plan.return_path.clone());
-            (ends, plan.terms.order(common), way, waits)
-        });
+        unnamed.sort_by(|a, b| a.ends().cmp(&b.ends()).then_with(|| a.order().cmp(&b.order())));
         self.number(&mut named, unnamed);
         (named, copies)
     }
@@ -380,15 +403,37 @@ impl Planner<'_> {
                         1 => format!("{source}->{target}"),
                         _ => format!("{source}->{target}#{number}"),
                     };
-                    if !named.contains_key(&name) {
+                    if !named.has(&name) {
                         break name;
                     }
                     number += 1;
                 };
                 last = (ends, number);
-                let plan = Plan { name: name.clone(), ..plan.clone() };
-                named.insert(name, plan);
+                named.insert(Plan { name, ..plan.clone() });
             }
+        }
+    }
+}
+
+/// The place of each flow in the order of names.
+fn places_by_name(plans: &[Plan]) -> Vec<u32> {
+    let names = plans.iter().map(|plan| plan.name.as_str());
+    let mut names = Vec::from_iter(names.zip(0u32..));
+    names.sort_unstable();
+    let mut places = vec![0; plans.len()];
+    for ((_, index), place) in names.into_iter().zip(0..) {
+        places[index as usize] = place;
+    }
+    places
+}
+
+/// Moves each element to its place.
+fn rearrange<T>(items: &mut [T], mut places: Vec<u32>) {
+    for index in 0..items.len() {
+        while places[index] as usize != index {
+            let place = places[index] as usize;
+            items.swap(index, place);
+            places.swap(index, place);
         }
     }
 }

@@ -120,7 +120,7 @@ impl Setting {
     pub(crate) fn read(root: &mut Section<'_>, class_count: u8) -> Setting {
         let watchdog = root.table(WATCHDOG).map(read_watchdog);
         let recovery = root.table(RECOVERY).and_then(read_recovery);
-        let limits = root.tables(RATE_LIMIT).into_iter().map(|mut section| {
+        let limits = root.tables(RATE_LIMIT).map(|mut section| {
             let limit = Limit::read(&mut section);
             pattern::check_classes(limit.classes.get(), class_count, &section);
             section.finish();

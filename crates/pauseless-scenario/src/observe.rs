@@ -107,7 +107,7 @@ impl FileValue for Step {
 
 impl ReceiverKeys {
     pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<ReceiverKeys> {
-        let receivers = root.tables(RECEIVER).into_iter().map(|mut section| {
+        let receivers = root.tables(RECEIVER).map(|mut section| {
             let keys = ReceiverKeys::read(&mut section);
             keys.check(&section);
             section.finish();

@@ -83,7 +83,11 @@ impl Planner<'_> {
 
     fn reach(&self, plan: &Plan, routes: &Routes) -> Option<GroupId> {
         if routes.reachable(&self.fabric.topology, plan.source, plan.target) {
-            return self.arrive(plan, routes);
+            return if self.ways.routing.leads_closer() {
+                Some(routes.groups.of_host(plan.target))
+            } else {
+                self.arrive(plan, routes)
+            };
         }
         let [source, target] =
             [plan.source, plan.target].map(|node| &self.fabric.topology.node(node).name);
@@ -96,7 +100,7 @@ impl Planner<'_> {
         None
     }
 
-    /// The group of a flow whose packets arrive. A rule sees to that; tables may say anything.
+    /// The group of a flow whose packets arrive; tables may say anything.
     fn arrive(&self, plan: &Plan, routes: &Routes) -> Option<GroupId> {
         let topology = &self.fabric.topology;
         let group = routes.groups.of_host(plan.target);

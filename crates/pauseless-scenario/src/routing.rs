@@ -269,6 +269,15 @@ impl Forwarding {
         }
     }
 
+    /// Whether packets arrive wherever their first switch has a next hop, because every next hop is
+    /// closer to their target. Tables and failures on a torus may say anything.
+    pub(crate) fn leads_closer(&self) -> bool {
+        self.rule().is_some_and(|rule| match rule.algorithm {
+            Algorithm::Shortest | Algorithm::UpDown => true,
+            Algorithm::DimensionOrder(_) => false,
+        })
+    }
+
     /// All lists of hosts in the tables.
     pub(crate) fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
         let tables = match self {

@@ -25,7 +25,7 @@ section! {
 
 impl LossyPorts {
     pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<LossyPorts> {
-        let read = root.tables(SECTION).into_iter().map(|mut section| {
+        let read = root.tables(SECTION).map(|mut section| {
             let keys = LossyPorts::read(&mut section);
             section.finish();
             keys

@@ -3,6 +3,7 @@
 mod item;
 mod place;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -21,7 +22,7 @@ pub struct Section<'s> {
     /// The place at which the table begins.
     pub place: Place,
     sink: &'s Sink,
-    entries: BTreeMap<String, Stored<'s>>,
+    entries: BTreeMap<Cow<'s, str>, Stored<'s>>,
     /// Every key that was asked for, in the order of asking.
     known: Vec<&'static str>,
     /// Keys that are none here, whoever asks for them.
@@ -72,9 +73,9 @@ impl<'s> Section<'s> {
     fn new(sink: &'s Sink, place: Place, table: DeTable<'s>) -> Section<'s> {
         let entries = table.into_iter().map(|(key, value)| {
             let key_span = key.span();
-            let key = key.into_inner().into_owned();
+            let key = key.into_inner();
             let stored = Stored {
-                place: place.beside(place.inner(&key).key, value.span()),
+                place: place.beside(place.path_of(&key), value.span()),
                 key_span,
                 value: Raw::Text(value.into_inner()),
             };
@@ -91,13 +92,17 @@ impl<'s> Section<'s> {
             let place = entry.place.clone().unwrap_or_else(inner);
             let stored =
                 Stored { key_span: place.span.clone(), place, value: Raw::Filled(&entry.node) };
-            (entry.key.to_string(), stored)
+            (Cow::Borrowed(&*entry.key), stored)
         });
         let entries = entries.collect();
         Section::with(sink, place, entries)
     }
 
-    fn with(sink: &'s Sink, place: Place, entries: BTreeMap<String, Stored<'s>>) -> Section<'s> {
+    fn with(
+        sink: &'s Sink,
+        place: Place,
+        entries: BTreeMap<Cow<'s, str>, Stored<'s>>,
+    ) -> Section<'s> {
         Section {
             place,
             sink,
@@ -166,8 +171,8 @@ impl<'s> Section<'s> {
     pub fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
         let named = std::mem::take(&mut self.entries).into_iter().map(|(name, stored)| {
             let place = &stored.place;
-            let name =
-                At { value: name, place: place.beside(place.key.clone(), stored.key_span.clone()) };
+            let place = place.beside(place.key.clone(), stored.key_span.clone());
+            let name = At { value: name.into_owned(), place };
             (name, Item::new(stored, self.sink))
         });
         named.collect()
@@ -179,8 +184,8 @@ impl<'s> Section<'s> {
     }
 
     /// The tables of `[[key]]`, one for each time that it was written.
-    pub fn tables(&mut self, key: &'static str) -> Vec<Section<'s>> {
-        self.take(key).map_or(Vec::new(), Item::tables)
+    pub fn tables(&mut self, key: &'static str) -> impl Iterator<Item = Section<'s>> + use<'s> {
+        self.take(key).into_iter().flat_map(Item::tables)
     }
 
     /// The sections `[[key]]`, or a single `[key]`.

@@ -186,10 +186,17 @@ fn scaled(whole: &str, fraction: &str, scale: u64) -> Scaled {
     if fraction.len() > 30 {
         return Scaled::Inexact;
     }
-    let Ok(whole) = format!("0{whole}").parse::<u128>() else {
+    let Ok(whole) = whole.parse::<u128>() else {
         return Scaled::Overflow;
     };
-    let Ok(part) = format!("0{fraction}").parse::<u128>() else {
+    if fraction.is_empty() {
+        let product = whole.checked_mul(u128::from(scale)).map(u64::try_from);
+        return match product {
+            Some(Ok(base)) => Scaled::Exact(base),
+            _ => Scaled::Overflow,
+        };
+    }
+    let Ok(part) = fraction.parse::<u128>() else {
         return Scaled::Overflow;
     };
     let divisor = 10u128.pow(fraction.len() as u32);

@@ -43,8 +43,10 @@ impl Way {
 pub(super) struct Ways {
     /// For each node its switch and the way there; switches have none.
     entry: Vec<Option<(usize, Way)>>,
-    /// Between two switches that have hosts, the lower number first in the order of the search.
-    between: BTreeMap<(usize, usize), Way>,
+    /// The switches that have hosts, in order.
+    edges: Vec<usize>,
+    /// The way from each of them to each, source after source; none if there is no way.
+    between: Vec<Option<Way>>,
 }
 
 impl Ways {
@@ -74,22 +76,27 @@ impl Ways {
         let mut edges = Vec::from_iter(entry.iter().flatten().map(|(switch, _)| *switch));
         edges.sort_unstable();
         edges.dedup();
-        let mut between = BTreeMap::new();
-        for &target in &edges {
+        let mut between = vec![None; edges.len() * edges.len()];
+        for (number, &target) in edges.iter().enumerate() {
             let found = search(&neighbours, target);
-            for &source in &edges {
-                between.extend(found[source].map(|way| ((source, target), way)));
+            for (row, &source) in between.chunks_mut(edges.len()).zip(&edges) {
+                row[number] = found[source];
             }
         }
-        Ways { entry, between }
+        Ways { entry, edges, between }
+    }
+
+    /// The way between two switches that have hosts.
+    fn between(&self, from: usize, to: usize) -> Option<Way> {
+        let number = |switch| self.edges.binary_search(&switch).ok();
+        self.between[number(from)? * self.edges.len() + number(to)?]
     }
 
     /// From host to host; `None` if there is none.
     pub(super) fn get(&self, source: usize, target: usize) -> Option<Way> {
         let (from, first) = self.entry[source]?;
         let (to, last) = self.entry[target]?;
-        let between = self.between.get(&(from, to))?;
-        Some(last.then(*between).then(first))
+        Some(last.then(self.between(from, to)?).then(first))
     }
 
     /// The longest round trip and the largest product of all pairs of hosts.
@@ -103,7 +110,9 @@ impl Ways {
             }
         }
         let (mut longest, mut largest) = (0, 0);
-        for ((from, to), between) in &self.between {
+        let pairs = self.edges.iter().flat_map(|from| self.edges.iter().map(move |to| (from, to)));
+        let ways = pairs.zip(&self.between);
+        for ((from, to), between) in ways.filter_map(|(pair, way)| Some((pair, way.as_ref()?))) {
             for (number, (first, count)) in kinds[from].iter().enumerate() {
                 for (other, (last, _)) in kinds[to].iter().enumerate() {
                     if from == to && number == other && *count < 2 {

@@ -239,22 +239,27 @@ impl List {
 
     /// A flow for each row, those without a name in the list without one.
     fn made(&self, scene: &Scene<'_>) -> Option<Vec<Made>> {
-        let rows = self.listed().rows.list.iter();
+        let rows = &self.listed().rows;
+        let host = |name: &String| {
+            let node = scene.topology.node_named(name);
+            node.filter(|node| scene.topology.is_host(*node))
+        };
+        let hosts = Vec::from_iter(rows.hosts.iter().map(host));
         // All of them are looked at, so that every wrong one is reported.
-        Vec::from_iter(rows.map(|row| self.row(scene, row))).into_iter().collect()
+        let made = rows.list.iter().map(|row| self.row(scene, row, &hosts));
+        Vec::from_iter(made).into_iter().collect()
     }
 
-    fn row(&self, scene: &Scene<'_>, row: &Row) -> Option<Made> {
+    /// The flow of a row; `hosts` has the nodes of [`Rows::hosts`] that are hosts.
+    fn row(&self, scene: &Scene<'_>, row: &Row, hosts: &[Option<NodeId>]) -> Option<Made> {
         let listed = self.listed();
-        let fabric = scene.planner.fabric;
         let at = |value: &str| At { value: value.to_string(), place: listed.place(row) };
-        let end = |host: u32| {
-            let name = listed.rows.hosts.get(host as usize)?;
-            let node = fabric.topology.node_named(name);
-            match node.filter(|node| fabric.topology.is_host(*node)) {
-                Some(node) => Some(node),
-                // Looked for again by one who says what is wrong.
-                None => fabric.host(scene.sink, &at(name)),
+        let end = |host: u32| match hosts.get(host as usize)? {
+            Some(node) => Some(*node),
+            // Looked for again by one who says what is wrong.
+            None => {
+                let name = &listed.rows.hosts[host as usize];
+                scene.planner.fabric.host(scene.sink, &at(name))
             }
         };
         let (source, target) = end(row.source).zip(end(row.target))?;
@@ -339,15 +344,18 @@ impl List {
 /// Names rows that have no name: `NAME/SOURCE->TARGET`, with a number from the second on in the
 /// order of what they are.
 fn name(flows: &mut [Made], scene: &Scene<'_>) {
-    let mut unnamed = Vec::from_iter((0..flows.len()).filter(|flow| flows[*flow].name.is_empty()));
-    unnamed.sort_by_cached_key(|flow| {
-        let made = &flows[*flow];
-        let what = (made.start, made.size, made.class, made.ways());
-        (made.source, made.target, what)
+    let unnamed = flows.iter().enumerate().filter(|(_, made)| made.name.is_empty());
+    let mut unnamed = Vec::from_iter(unnamed.map(|(flow, made)| (made.source, made.target, flow)));
+    // Most flows differ in their ends already.
+    unnamed.sort_unstable_by(|a, b| {
+        let what = |flow: usize| {
+            let made = &flows[flow];
+            (made.start, made.size, made.class, made.ways(), flow)
+        };
+        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| what(a.2).cmp(&what(b.2)))
     });
     let mut last = (None, 0);
-    for flow in unnamed {
-        let Made { source, target, .. } = flows[flow];
+    for (source, target, flow) in unnamed {
         let ends = Some((source, target));
         let number = if last.0 == ends { last.1 + 1 } else { 1 };
         last = (ends, number);

@@ -16,7 +16,8 @@ pub(super) struct Partition {
     pub owner: Arc<[u16]>,
     /// The number of parts.
     pub count: usize,
-    /// An estimate of the packets that all nodes handle.
+    /// An estimate of the packets that all nodes handle, by which threads are shared out; zero if
+    /// there is one part.
     pub weight: u64,
     /// The least delay of a wire between two parts: the events of one do not affect the others for
     /// as long.
@@ -35,7 +36,7 @@ impl Partition {
         Partition {
             owner: vec![0; config.topology.nodes().len()].into(),
             count: 1,
-            weight: weights(config).iter().sum(),
+            weight: 0,
             lookahead: if window == Span::ZERO { Span::us(10) } else { window * WINDOWS },
             window,
         }

@@ -7,7 +7,7 @@ use pauseless_core::id::{FlowId, GroupId, NodeId, PortId};
 use pauseless_core::switch::{Arrival, Transmit};
 use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_fabric::trace::{Header, follow};
 
 use std::sync::Arc;
 
@@ -93,14 +93,21 @@ impl Path {
     }
 
     fn new(config: &Config, header: Option<Header>) -> Path {
-        let mut path = Path([Path::BEYOND; Path::SWITCHES_MAX]);
-        let traced = header.map(|header| trace(&config.topology, &config.table, header));
-        // A flow that travels in a circle has no path; others begin with the port of their source.
-        let switches = traced.into_iter().flatten().flatten().skip(1);
-        for (egress, (_, port)) in path.0.iter_mut().zip(switches) {
-            *egress = port;
-        }
-        path
+        let unknown = Path([Path::BEYOND; Path::SWITCHES_MAX]);
+        let Some(header) = header else {
+            return unknown;
+        };
+        let mut path = unknown;
+        // The first port is that of the source.
+        let mut hops = 0;
+        let arrived = follow(&config.topology, &config.table, header, |_, port| {
+            if let 1..=Path::SWITCHES_MAX = hops {
+                path.0[hops - 1] = port;
+            }
+            hops += 1;
+        });
+        // A flow that travels in a circle has no path.
+        if arrived.is_ok() { path } else { unknown }
     }
 }
 
@@ -116,11 +123,12 @@ pub(super) fn round_trip(config: &Config) -> Span {
     let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
     let spans = config.flows.iter().step_by(step).map(|flow| {
         let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
-        let path = trace(&config.topology, &config.table, header);
+        let mut span = Span::ZERO;
+        let arrived = follow(&config.topology, &config.table, header, |node, port| {
+            span = span + config.topology.port(node, port).delay * 2;
+        });
         // A flow that travels in a circle never comes back.
-        let path = path.unwrap_or_default();
-        let ports = path.iter().map(|(node, port)| config.topology.port(*node, *port));
-        ports.fold(Span::ZERO, |sum, port| sum + port.delay * 2)
+        if arrived.is_ok() { span } else { Span::ZERO }
     });
     spans.max().unwrap_or(Span::ZERO)
 }

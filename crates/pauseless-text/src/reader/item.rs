@@ -57,39 +57,38 @@ impl<'s> Item<'s> {
 
     /// A quantity with its unit.
     pub fn quantity<Q: Quantity>(self) -> Option<At<Q>> {
-        let expected = unit::unit_list::<Q>();
-        let place = self.place.clone();
+        let expected = unit::unit_list::<Q>;
         match &self.value {
             DeValue::String(text) => match unit::parse(text) {
-                Ok(value) => Some(At { value, place }),
+                Ok(value) => Some(At { value, place: self.place }),
                 Err(refused) => {
-                    let problem = place.problem(refused.message).expected(expected);
+                    let problem = self.place.problem(refused.message).expected(expected());
                     self.sink.push(problem.help(refused.help));
                     None
                 }
             },
             DeValue::Integer(_) | DeValue::Float(_) => {
-                let problem = place.problem("a number without a unit").expected(expected);
+                let problem = self.place.problem("a number without a unit").expected(expected());
                 let example = Q::EXAMPLE;
                 let help = format!("write a string with a unit, for example \"{example}\"");
                 self.sink.push(problem.help(help));
                 None
             }
-            _ => self.wrong_type(&format!("a string with {expected}")),
+            _ => self.wrong_type(&format!("a string with {}", expected())),
         }
     }
 
     /// A whole number within `range`.
     pub fn integer(self, range: RangeInclusive<u64>) -> Option<At<u64>> {
-        let expected = whole_numbers(&range);
+        let expected = || whole_numbers(&range);
         let DeValue::Integer(number) = &self.value else {
-            return self.wrong_type(&expected);
+            return self.wrong_type(&expected());
         };
         match u64::from_str_radix(number.as_str(), number.radix()) {
             Ok(value) if range.contains(&value) => Some(At { value, place: self.place }),
             _ => {
                 let problem = self.place.problem(format!("{number} is out of range"));
-                self.sink.push(problem.expected(expected));
+                self.sink.push(problem.expected(expected()));
                 None
             }
         }
@@ -117,27 +116,30 @@ impl<'s> Item<'s> {
         None
     }
 
-    /// The tables of `[[key]]`, one for each time that it was written.
-    pub fn tables(self) -> Vec<Section<'s>> {
-        let name = self.place.key.clone();
-        if self.is_table() {
-            let place = Place { span: self.key_span, ..self.place };
-            let problem = place.problem("written once, as a table, but there may be several");
+    /// The tables of `[[key]]`, one for each time that it was written. Each is made when it is asked
+    /// for, since there may be very many.
+    pub fn tables(self) -> impl Iterator<Item = Section<'s>> + use<'s> {
+        let (sink, place) = (self.sink, self.place.clone());
+        let filled = match self.node {
+            Some(Node::Tables(tables)) => &tables[..],
+            _ => &[],
+        };
+        let listed = if self.is_table() {
+            let name = &place.key;
+            let problem = place.beside(name.clone(), self.key_span);
+            let problem = problem.problem("written once, as a table, but there may be several");
             let problem = problem.expected(format!("[[{name}]]"));
             let help = format!("write [[{name}]] with two brackets on each side");
-            self.sink.push(problem.help(help));
-            return Vec::new();
-        }
-        if let Some(Node::Tables(tables)) = self.node {
-            let section = |table: &'s FilledTable| {
-                let place = table.place.as_ref().unwrap_or(&self.place);
-                Section::filled(self.sink, place.clone(), &table.entries)
-            };
-            return tables.iter().map(section).collect();
-        }
-        let list = self.list("a list of tables");
-        let list = list.map_or(Vec::new(), |list| list.value);
-        list.into_iter().filter_map(Item::table).collect()
+            sink.push(problem.help(help));
+            Vec::new()
+        } else {
+            self.list("a list of tables").map_or(Vec::new(), |list| list.value)
+        };
+        let filled = filled.iter().map(move |table: &FilledTable| {
+            let place = table.place.as_ref().unwrap_or(&place);
+            Section::filled(sink, place.clone(), &table.entries)
+        });
+        filled.chain(listed.into_iter().filter_map(Item::table))
     }
 
     /// The sections `[[key]]`, or a single `[key]`.
@@ -145,7 +147,7 @@ impl<'s> Item<'s> {
         if self.is_table() {
             return self.table().into_iter().collect();
         }
-        self.tables()
+        self.tables().collect()
     }
 
     /// A number within `range`.
@@ -272,9 +274,8 @@ impl<'s> Item<'s> {
                 Some(_) => self.place.span.clone(),
                 None => value.span(),
             };
-            let key = format!("{}[{index}]", self.place.key);
             Item {
-                place: self.place.beside(key, span.clone()),
+                place: self.place.element(index, span.clone()),
                 sink: self.sink,
                 key_span: span,
                 value: value.into_inner(),

@@ -89,11 +89,20 @@ impl Place {
 
     /// Where `key` would stand in the section that begins here.
     pub fn inner(&self, key: &str) -> Place {
-        let path = match self.key.as_str() {
+        self.beside(self.path_of(key), self.span.clone())
+    }
+
+    /// The path of `key` in the section that begins here.
+    pub(super) fn path_of(&self, key: &str) -> String {
+        match self.key.as_str() {
             "" => key.to_string(),
-            section => format!("{section}.{key}"),
-        };
-        self.beside(path, self.span.clone())
+            section => [section, ".", key].concat(),
+        }
+    }
+
+    /// The element with this number of the list that stands here.
+    pub(super) fn element(&self, index: usize, span: Range<usize>) -> Place {
+        self.beside([&self.key, "[", &index.to_string(), "]"].concat(), span)
     }
 
     /// Whether a whole number that stands here lies within `range`; reports it if not.

@@ -3,7 +3,7 @@
 //! Words stand between spaces or tabs. A line that begins with `#` is a comment, and `-` stands
 //! for nothing. Text in, rows or problems out: no file, no network, no other section.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pauseless_core::unit::{Bytes, Span};
@@ -62,7 +62,7 @@ impl Rows {
             class_count,
             line: 0,
             rows: Rows::default(),
-            hosts: BTreeMap::new(),
+            hosts: HashMap::new(),
             problems: Vec::new(),
         };
         parser.read(text);
@@ -89,7 +89,7 @@ pub struct Parser<'t> {
     pub class_count: u8,
     line: u32,
     rows: Rows,
-    hosts: BTreeMap<&'t str, u32>,
+    hosts: HashMap<&'t str, u32>,
     problems: Vec<Problem>,
 }
 
@@ -227,13 +227,13 @@ impl<'t> Parser<'t> {
             unit => unit::parse::<Q>(&format!("{}{unit}", word.text)),
         };
         let (low, high) = (range.start(), range.end());
-        let title = titled.title();
+        let title = || titled.title();
         let refused = match written {
             Ok(value) if (low.to_base()..=high.to_base()).contains(&value.to_base()) => {
                 return Some(value);
             }
             Ok(_) => {
-                let problem = word.problem(format!("{title}: {} is out of range", word.text));
+                let problem = word.problem(format!("{}: {} is out of range", title(), word.text));
                 self.report(problem.expected(format!("from {} to {}", low.exact(), high.exact())));
                 return None;
             }
@@ -242,9 +242,9 @@ impl<'t> Parser<'t> {
         match titled.unit {
             "" => {
                 let is_plain = word.text.parse::<f64>().is_ok();
-                let problem = word.problem(format!("{title}: {}", refused.message));
+                let problem = word.problem(format!("{}: {}", title(), refused.message));
                 let problem = problem.expected(unit::unit_list::<Q>());
-                let header = format!("{title}_{} in the header", titled.column.numbers.usual());
+                let header = format!("{}_{} in the header", title(), titled.column.numbers.usual());
                 self.report(if is_plain {
                     problem.help(format!("write the unit behind the number, or {header}"))
                 } else {
@@ -252,7 +252,7 @@ impl<'t> Parser<'t> {
                 });
             }
             unit => {
-                let problem = word.problem(format!("{title}: {:?} is no number", word.text));
+                let problem = word.problem(format!("{}: {:?} is no number", title(), word.text));
                 let exact = format!("a number of {unit}, exact to {}", Q::UNITS[0].0);
                 self.report(problem.expected(exact));
             }
