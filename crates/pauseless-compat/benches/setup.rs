@@ -108,7 +108,7 @@ fn flows(k: u32) -> impl Iterator<Item = [u64; 4]> {
 
 fn scenario(case: &str, k: u32) -> String {
     // So long that there are about as many flows.
-    let duration = 46_000 * 32_u64.pow(3) / u64::from(k).pow(3);
+    let duration = 226_000 * 32_u64.pow(3) / u64::from(k).pow(3);
     let mut text = format!(
         "duration = \"{duration} ns\"\n\
          [topology]\nkind = \"fat-tree\"\nk = {k}\nrate = \"100 Gbps\"\ndelay = \"1 us\"\n\
