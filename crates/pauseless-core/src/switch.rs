@@ -117,6 +117,9 @@ pub struct Switch<P> {
     spends_credit: bool,
     /// Whether any ingress counts in whole blocks of credits.
     counts_blocks: bool,
+    /// Whether every packet has to join a queue, even if it leaves at once: turns, gates that count
+    /// credits and congestion points that watch for releases need every step.
+    needs_queue: bool,
     class_count: usize,
     /// The number of classes in which the packets of one ingress counter can leave by one egress.
     leaving_count: usize,
@@ -246,6 +249,7 @@ impl<P: Copy> Switch<P> {
         let leaving_count = if config.changes_class { class_count } else { 1 };
         let (cells, schedule) = (pairs * port_count * leaving_count, config.scheduler);
         let seed = config.seed ^ 0x5c4e_d01e_4a11_d0a7;
+        let spends_credit = ports.iter().any(|state| state.port.may_spend_credit());
         let notices = if config.congestion.notifies() { pairs } else { 0 };
         Switch {
             discipline: config.discipline,
@@ -269,7 +273,10 @@ impl<P: Copy> Switch<P> {
             points: congestion::points(config, class_count),
             watches_release: config.congestion.watches_release(),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
-            spends_credit: ports.iter().any(|state| state.port.may_spend_credit()),
+            spends_credit,
+            needs_queue: config.discipline.fifos() != Fifos::Egress
+                || spends_credit
+                || config.congestion.watches_release(),
             counts_blocks: (config.ports.iter().flat_map(|port| &port.lanes))
                 .any(|lane| lane.ingress.charge(Bytes::new(1)) > Bytes::new(1)),
             sharing: sharing::Sharing::new(config),

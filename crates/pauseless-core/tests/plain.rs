@@ -116,7 +116,13 @@ fn shared(classes: usize) -> MemoryConfig {
     })
 }
 
-fn switch(scheme: usize, congestion: usize, classes: usize, scheduler: usize) -> Switch<u32> {
+fn switch(
+    discipline: Discipline,
+    scheme: usize,
+    congestion: usize,
+    classes: usize,
+    scheduler: usize,
+) -> Switch<u32> {
     let lane = LaneConfig::new(control(scheme), Bytes::kb(20));
     let lanes = vec![lane; classes].into();
     let congestion = match congestion {
@@ -135,7 +141,7 @@ fn switch(scheme: usize, congestion: usize, classes: usize, scheduler: usize) ->
         memory: if scheme == 4 { shared(classes) } else { MemoryConfig::Private },
         congestion,
         seed: 7,
-        discipline: Discipline::OutputQueued,
+        discipline,
         polling: Polling::default(),
         scheduler: schedulers[scheduler],
         ports: vec![PortConfig { line: LINE, lanes }; usize::from(PORTS)],
@@ -254,13 +260,16 @@ proptest! {
 
     #[test]
     fn both_ways_do_the_same(
+        is_virtual in any::<bool>(),
         scheme in 0usize..5,
         congestion in 0usize..3,
         classes in 1usize..=3,
         scheduler in 0usize..4,
         steps in prop::collection::vec((step(), 0..PORTS, any::<u8>()), 1..150),
     ) {
-        let short = switch(scheme, congestion, classes, scheduler);
+        let discipline =
+            if is_virtual { Discipline::VirtualOutputQueued } else { Discipline::OutputQueued };
+        let short = switch(discipline, scheme, congestion, classes, scheduler);
         prop_assert!(short.is_plain());
         let long = short.clone();
         let mut both =

@@ -1,5 +1,5 @@
-//! The short way through a switch, for most packets in most networks: output-queued, packets keep
-//! their class, and nothing watches or limits queues.
+//! The short way through a switch, for most packets in most networks: output-queued or virtual
+//! output-queued, packets keep their class, and nothing watches or limits queues.
 //!
 //! It does what the long way does, in the same order, without questions about what such a switch does
 //! not have. A packet that may leave is returned at once; whatever is rarer marks its port as ready,
@@ -45,7 +45,7 @@ impl<P: Copy> Switch<P> {
     /// Whether packets take the short way: [`Switch::arrive`] and [`Switch::depart`] instead of
     /// [`Switch::handle_arrival`] and [`Switch::handle_transmitted`].
     pub fn is_plain(&self) -> bool {
-        self.kept_in == Fifos::Egress
+        matches!(self.kept_in, Fifos::Egress | Fifos::Pair)
             && self.leaving_count == 1
             && self.watchdogs.is_none()
             && self.notices.is_empty()
@@ -99,7 +99,7 @@ impl<P: Copy> Switch<P> {
         }
         let out = &mut self.ports[egress.index()];
         let is_idle = out.is_idle();
-        if is_idle && ONE && !self.is_careful() && self.may_pass(now, egress, size) {
+        if is_idle && ONE && !self.needs_queue && self.may_pass(now, egress, size) {
             let is_marked = self.pass_through(now, ingress, egress, size, charge);
             return Ok(Some(Started { port: egress, packet, size, class, is_marked }));
         }
@@ -129,8 +129,13 @@ impl<P: Copy> Switch<P> {
         let waiting = Waiting { packet, header, ingress, egress };
         let queue = &mut self.ports[egress.index()].queues[class.index()];
         let is_alone = queue.packets == 1;
-        self.pool.push_back(&mut queue.fifo, waiting);
-        if self.spends_credit && is_alone {
+        let is_exposed = if self.kept_in == Fifos::Egress {
+            self.pool.push_back(&mut queue.fifo, waiting);
+            false
+        } else {
+            self.join_turns(waiting)
+        };
+        if self.spends_credit && (is_alone || is_exposed) {
             // It is not yet known whether there is credit for this packet.
             self.look_at_gate_for_credit(now, egress, class);
         }
@@ -144,13 +149,6 @@ impl<P: Copy> Switch<P> {
         out.queues[0].packets == 0
             && !out.port.is_talking()
             && out.port.gate(now, Class(0), size) == Gate::Open
-    }
-
-    /// Whether what happens to a queue has consequences for its gate or its congestion point that need
-    /// every step.
-    #[inline(always)]
-    fn is_careful(&self) -> bool {
-        self.spends_credit || self.watches_release
     }
 
     /// Sends a packet of the only class that [may pass](Switch::may_pass); whether it is marked.
@@ -203,8 +201,12 @@ impl<P: Copy> Switch<P> {
             return None;
         }
         let class = if ONE {
-            let head = self.pool.front(&state.queues[0].fifo)?;
-            if state.port.gate(now, Class(0), head.header.size()) != Gate::Open {
+            let size = if self.kept_in == Fifos::Egress {
+                self.pool.front(&state.queues[0].fifo)?.header.size()
+            } else {
+                self.head(port, Class(0))?
+            };
+            if self.ports[port.index()].port.gate(now, Class(0), size) != Gate::Open {
                 self.mark_ready(port);
                 return None;
             }
@@ -225,7 +227,12 @@ impl<P: Copy> Switch<P> {
         self.look_for_release(now, port, class);
         let queue = &mut self.ports[port.index()].queues[class.index()];
         queue.packets -= 1;
-        let slot = self.pool.pop_front(&mut queue.fifo).expect("the queue has a head");
+        let next = if self.kept_in == Fifos::Egress {
+            self.pool.pop_front(&mut queue.fifo)
+        } else {
+            self.pop_in_turn(port, class)
+        };
+        let slot = next.expect("the queue has a head");
         let (ingress, size) = (slot.ingress, slot.header.size());
         let charge = self.charge(ingress, class, size);
         let cell = self.plain_cell::<ONE>(ingress, port, class);
