@@ -25,7 +25,11 @@ pub mod clock;
 pub mod engine;
 pub mod memory;
 pub mod random;
+mod schedule;
+mod slots;
 pub mod source;
+mod turns;
+mod ways;
 
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,17 @@
 //! The run: events in the order of time, and of insertion at equal times.
 
 mod hosts;
-pub(super) mod switches;
+mod ports;
+mod switches;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-
-use super::clock;
 use super::memory::Memory;
 use super::random::{Stream, Streams};
-use super::source::{Scheme, Source, Terms, Trail};
+use super::schedule::{Due, Event, Schedule};
+use super::slots::{self, Frame, Slots, What};
+use super::source::{Scheme, Source, Terms};
+use super::turns::Turns;
+use super::ways::Ways;
+use ports::PortState;
 
 /// The headers of data without telemetry, and of everything.
 const HEADERS: u32 = 48;
@@ -65,39 +67,12 @@ pub struct Port {
     pub marking: Marking,
     /// Which of the losses it has, if any.
     pub loss: Option<usize>,
-    is_busy: bool,
-    is_paused: [bool; 8],
-    queues: [VecDeque<u32>; 8],
-    waiting: u64,
-    sent: u64,
-    turn: usize,
-    /// At hosts: answers, flows in turn, and the pending call.
-    answers: VecDeque<u32>,
-    flows: Vec<u32>,
-    wake: Option<(u64, u64)>,
 }
 
 impl Port {
-    /// An idle port without a peer yet.
+    /// A port without a peer yet.
     pub fn new(node: u32, interface: u32, rate: u64, delay: u64) -> Port {
-        Port {
-            node,
-            interface,
-            peer: 0,
-            rate,
-            delay,
-            marking: Marking::default(),
-            loss: None,
-            is_busy: false,
-            is_paused: [false; 8],
-            queues: Default::default(),
-            waiting: 0,
-            sent: 0,
-            turn: 0,
-            answers: VecDeque::new(),
-            flows: Vec::new(),
-            wake: None,
-        }
+        Port { node, interface, peer: 0, rate, delay, marking: Marking::default(), loss: None }
     }
 }
 
@@ -154,7 +129,7 @@ pub struct Setup {
 
 impl Setup {
     /// The port of a host: of several only the last carries anything.
-    fn port_of(&self, host: u32) -> u32 {
+    pub(super) fn port_of(&self, host: u32) -> u32 {
         let ports = &self.nodes[host as usize].ports;
         ports.last().copied().unwrap_or(0)
     }
@@ -206,51 +181,6 @@ pub struct Dump {
     pub rows: Vec<(u32, u32, Vec<u32>)>,
 }
 
-/// What looks at the queues of a port have found.
-#[derive(Clone, Debug, Default)]
-struct Lengths {
-    counts: Vec<u32>,
-    /// The looks that are in it.
-    seen: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
-    Data,
-    Ack,
-    Nack,
-    Pause,
-    Resume,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    what: What,
-    size: u32,
-    group: u8,
-    flow: u32,
-    sequence: u32,
-    payload: u32,
-    is_marked: bool,
-    ingress: u32,
-    trail: Trail,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
-    Arrive { port: u32, frame: u32 },
-    Free(u32),
-    Wake(u32),
-    Alpha(u32),
-    Look(u32),
-    Raise(u32),
-    Rows,
-    Prepare(u32),
-    Start(u32),
-    Sample,
-    Stop,
-}
-
 /// What a target keeps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Target {
@@ -262,17 +192,20 @@ struct Target {
 /// A run under way.
 pub struct Engine {
     setup: Setup,
+    schedule: Schedule,
+    /// By their places in [`Setup::ports`].
+    ports: Vec<PortState>,
+    /// By port; those of switches have no flows.
+    turns: Vec<Turns>,
     sources: Vec<Source>,
     targets: Vec<Target>,
-    frames: Vec<Frame>,
-    unused: Vec<u32>,
-    queue: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    now: u64,
-    inserted: u64,
-    current: u64,
+    ways: Ways,
+    slots: Slots,
     next_row: usize,
-    lengths: Vec<Lengths>,
+    /// How often queues have been looked at.
     samples: u64,
+    /// For each port how often it had so many whole kilobytes.
+    lengths: Vec<Vec<u32>>,
     findings: Findings,
     stamps: u32,
     /// Frames that left a switch.
@@ -285,26 +218,27 @@ impl Engine {
     /// A run that has not begun.
     pub fn new(setup: Setup) -> Engine {
         let sources = setup.flows.iter().map(|flow| {
-            let line = setup.ports[setup.port_of(flow.source) as usize].rate;
-            Source::new(flow, line)
+            let port = setup.port_of(flow.source);
+            Source::new(flow, port, setup.ports[port as usize].rate)
         });
+        let is_switch = |port: &Port| setup.nodes[port.node as usize].memory.is_some();
+        let ports = setup.ports.iter().map(|port| PortState::new(port, is_switch(port)));
         let stamps = match setup.terms.scheme {
             Scheme::Hpcc => 42,
             Scheme::Timely => 8,
             _ => 0,
         };
         let mut engine = Engine {
+            schedule: Schedule::new(),
+            ports: ports.collect(),
+            turns: vec![Turns::default(); setup.ports.len()],
             sources: sources.collect(),
             targets: vec![Target::default(); setup.flows.len()],
-            frames: Vec::new(),
-            unused: Vec::new(),
-            queue: BinaryHeap::new(),
-            now: 0,
-            inserted: 1,
-            current: 0,
+            ways: Ways::default(),
+            slots: Slots::new(setup.ports.len(), stamps > 0),
             next_row: 0,
-            lengths: vec![Lengths::default(); setup.ports.len()],
             samples: 0,
+            lengths: vec![Vec::new(); setup.ports.len()],
             findings: Findings::default(),
             stamps,
             hops: 0,
@@ -325,21 +259,18 @@ impl Engine {
 
     /// So many nanoseconds have passed.
     pub fn now(&self) -> u64 {
-        self.now
+        self.schedule.now()
     }
 
     /// Handles so many events at most; whether there are more.
     pub fn advance(&mut self, count: usize) -> bool {
         for _ in 0..count {
-            match self.queue.pop() {
-                None | Some(Reverse((_, _, Event::Stop))) => {
-                    self.queue.clear();
+            match self.schedule.pop(&mut self.slots) {
+                None | Some((Event::Stop, _)) => {
+                    self.schedule.clear();
                     return false;
                 }
-                Some(Reverse((time, number, event))) => {
-                    (self.now, self.current) = (time, number);
-                    self.handle(event);
-                }
+                Some((event, slot)) => self.handle(event, slot),
             }
         }
         true
@@ -350,129 +281,108 @@ impl Engine {
         std::mem::take(&mut self.findings)
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: Event, slot: u32) {
         match event {
-            Event::Stop => {}
-            Event::Arrive { port, frame } => self.arrive(port, frame),
+            Event::Arrive(port) => return self.arrive(port, slot),
             Event::Free(port) => {
-                self.port(port).is_busy = false;
-                self.send(port);
+                self.ports[port as usize].is_awaited = false;
+                return self.send(port);
             }
-            Event::Wake(port) => {
-                let wake = Some((self.now, self.current));
-                if self.port(port).wake == wake {
-                    self.send(port);
-                }
-            }
-            Event::Alpha(flow) | Event::Look(flow) | Event::Raise(flow) => {
-                self.on_timer(event, flow);
-            }
+            Event::Timer(timer, flow) => self.on_timer(timer, flow),
+            Event::Wake(port) => self.wake(port),
             Event::Rows => self.read_rows(),
             Event::Prepare(flow) => {
                 self.insert(0, Event::Start(flow));
             }
             Event::Start(flow) => self.start(flow),
             Event::Sample => self.sample(),
+            Event::Stop => {}
+        }
+        if slot != slots::NONE {
+            self.slots.remove(slot);
         }
     }
 
-    fn insert(&mut self, delay: u64, event: Event) -> u64 {
-        let number = self.inserted;
-        self.inserted += 1;
-        let time = self.now.saturating_add(delay);
-        self.queue.push(Reverse((time, number, event)));
-        number
-    }
-
-    fn port(&mut self, port: u32) -> &mut Port {
-        &mut self.setup.ports[port as usize]
+    fn insert(&mut self, delay: u64, event: Event) -> Due {
+        self.schedule.insert(&mut self.slots, delay, event)
     }
 
     fn read_rows(&mut self) {
+        let now = self.now();
         while let Some(flow) = self.setup.flows.get(self.next_row)
-            && flow.start == self.now
+            && flow.start == now
         {
             self.insert(0, Event::Prepare(self.next_row as u32));
             self.next_row += 1;
         }
         if let Some(flow) = self.setup.flows.get(self.next_row) {
-            let delay = flow.start.saturating_sub(self.now);
-            self.insert(delay, Event::Rows);
+            self.insert(flow.start.saturating_sub(now), Event::Rows);
         }
     }
 
     /// Sends the next frame, if there is one and the port is free.
     fn send(&mut self, port: u32) {
-        if self.setup.ports[port as usize].is_busy {
-            return;
-        }
-        let node = self.setup.ports[port as usize].node;
-        if self.setup.nodes[node as usize].memory.is_some() {
-            self.send_of_switch(port)
+        let at = &mut self.ports[port as usize];
+        if self.schedule.current() < at.free {
+            if !at.is_awaited {
+                at.is_awaited = true;
+                self.schedule.insert_late(&mut self.slots, port, at.free, Event::Free(port));
+            }
+        } else if at.is_switch {
+            self.send_of_switch(port);
         } else {
-            self.send_of_host(port)
+            self.send_of_host(port);
         }
     }
 
     fn put_on_wire(&mut self, port: u32, frame: u32) {
-        let size = self.frames[frame as usize].size;
-        let at = self.port(port);
-        at.is_busy = true;
-        let (span, delay, peer) = (clock::sending(size, at.rate), at.delay, at.peer);
-        self.insert(span, Event::Free(port));
-        self.insert(span + delay, Event::Arrive { port: peer, frame });
+        let size = self.slots[frame].frame.size;
+        let at = &mut self.ports[port as usize];
+        let span = at.sending(size);
+        let (delay, peer) = (at.delay, at.peer);
+        let slots = &mut self.slots;
+        // With empty queues nothing happens when the port is free again, unless a frame comes
+        // before: `send` inserts the event then.
+        at.is_awaited = !at.is_switch || at.is_occupied();
+        at.free = if at.is_awaited {
+            self.schedule.insert_at(slots, port, span, Event::Free(port))
+        } else {
+            self.schedule.due(span)
+        };
+        self.schedule.insert_at(slots, frame, span + delay, Event::Arrive(peer));
     }
 
-    fn new_frame(&mut self, frame: Frame) -> u32 {
-        match self.unused.pop() {
-            Some(place) => {
-                self.frames[place as usize] = frame;
-                place
-            }
-            None => {
-                self.frames.push(frame);
-                self.frames.len() as u32 - 1
-            }
-        }
-    }
-
-    fn arrive(&mut self, port: u32, place: u32) {
-        if let Some(loss) = self.setup.ports[port as usize].loss {
-            let (share, stream) = &mut self.setup.losses[loss];
+    fn arrive(&mut self, port: u32, frame: u32) {
+        let at = &self.ports[port as usize];
+        if let Some(loss) = at.loss {
+            let (share, stream) = &mut self.setup.losses[loss as usize];
             if stream.draw() < *share {
-                self.unused.push(place);
+                self.slots.remove(frame);
                 return;
             }
         }
-        let frame = self.frames[place as usize];
-        let node = self.setup.ports[port as usize].node as usize;
-        if let What::Pause | What::Resume = frame.what {
-            self.obey(port, &frame);
-            self.unused.push(place);
-        } else if self.setup.nodes[node].memory.is_some() {
-            self.forward(port, place);
-        } else {
-            self.unused.push(place);
-            match frame.what {
-                What::Data => self.receive(port, &frame),
-                _ => self.hear(&frame),
+        let Frame { what, group, .. } = self.slots[frame].frame;
+        match what {
+            What::Pause | What::Resume => {
+                self.slots.remove(frame);
+                self.obey(port, group, what == What::Pause);
             }
+            _ if at.is_switch => self.forward(port, frame),
+            What::Data => self.receive(port, frame),
+            What::Ack | What::Nack => self.hear(frame),
         }
     }
 
     /// A neighbour says to wait or to go on.
-    fn obey(&mut self, port: u32, frame: &Frame) {
-        let is_pause = frame.what == What::Pause;
-        let at = &mut self.setup.ports[port as usize];
-        self.findings.heard.push(Heard {
-            time: self.now,
-            node: at.node,
-            interface: at.interface,
-            group: frame.group,
-            is_pause,
-        });
-        at.is_paused[usize::from(frame.group)] = is_pause;
-        if !is_pause {
+    fn obey(&mut self, port: u32, group: u8, is_pause: bool) {
+        let at = &mut self.ports[port as usize];
+        let (node, interface) = (at.node, at.interface);
+        let time = self.schedule.now();
+        self.findings.heard.push(Heard { time, node, interface, group, is_pause });
+        if is_pause {
+            at.paused |= 1 << group;
+        } else {
+            at.paused &= !(1 << group);
             self.send(port);
         }
     }

@@ -15,58 +15,78 @@ pub struct PortLimits {
 /// The counters of one switch.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    limits: Vec<PortLimits>,
     /// What all may share.
     pool: u32,
     shared: u32,
-    in_headroom: Vec<[u32; 8]>,
-    ingress: Vec<[u32; 8]>,
-    /// Bytes that wait by port and group.
-    pub egress: Vec<[u32; 8]>,
-    is_pausing: Vec<[bool; 8]>,
+    ports: Vec<Counters>,
+}
+
+/// The counters of a port.
+#[derive(Clone, Debug)]
+struct Counters {
+    limits: PortLimits,
+    groups: [Group; 8],
+}
+
+/// The counters of a group at a port, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// What came in there, without what is in headroom.
+    ingress: u32,
+    in_headroom: u32,
+    /// What waits to leave there.
+    egress: u32,
+    is_pausing: bool,
 }
 
 impl Memory {
     /// For ports in the order of their interfaces.
     pub fn new(total: u32, limits: Vec<PortLimits>) -> Memory {
-        let count = limits.len();
         let aside = limits
             .iter()
             .fold(0u32, |sum, port| sum.wrapping_add(port.headroom).wrapping_add(RESERVE));
+        let counters = |limits| Counters { limits, groups: [Group::default(); 8] };
         Memory {
-            limits,
             pool: total.wrapping_sub(aside),
             shared: 0,
-            in_headroom: vec![[0; 8]; count],
-            ingress: vec![[0; 8]; count],
-            egress: vec![[0; 8]; count],
-            is_pausing: vec![[false; 8]; count],
+            ports: limits.into_iter().map(counters).collect(),
         }
     }
 
-    fn threshold(&self, port: usize) -> u32 {
-        self.pool.wrapping_sub(self.shared) >> self.limits[port].shift
+    /// The bytes of all groups that wait at a port, as a number of 32 bits.
+    pub fn waiting(&self, port: usize) -> u32 {
+        self.ports[port].groups.iter().fold(0, |sum, group| sum.wrapping_add(group.egress))
     }
 
-    fn above_reserve(&self, port: usize, group: usize) -> u32 {
-        self.ingress[port][group].saturating_sub(RESERVE)
+    /// A frame waits to leave at a port.
+    pub fn enqueue(&mut self, port: usize, group: usize, size: u32) {
+        let waiting = &mut self.ports[port].groups[group].egress;
+        *waiting = waiting.wrapping_add(size);
+    }
+
+    /// A frame leaves at a port; how many bytes of its group still wait there.
+    pub fn dequeue(&mut self, port: usize, group: usize, size: u32) -> u32 {
+        let waiting = &mut self.ports[port].groups[group].egress;
+        *waiting = waiting.wrapping_sub(size);
+        *waiting
     }
 
     /// Takes a frame in; whether there was a place for it.
     pub fn take(&mut self, port: usize, group: usize, size: u32) -> bool {
-        let threshold = self.threshold(port);
-        let is_headroom_full =
-            size.wrapping_add(self.in_headroom[port][group]) > self.limits[port].headroom;
-        if is_headroom_full && size.wrapping_add(self.above_reserve(port, group)) > threshold {
+        let free = self.pool.wrapping_sub(self.shared);
+        let Counters { limits, groups } = &mut self.ports[port];
+        let at = &mut groups[group];
+        let threshold = limits.threshold(free);
+        let is_headroom_full = size.wrapping_add(at.in_headroom) > limits.headroom;
+        if is_headroom_full && size.wrapping_add(at.above_reserve()) > threshold {
             return false;
         }
-        let sum = self.ingress[port][group].wrapping_add(size);
+        let sum = at.ingress.wrapping_add(size);
         if sum > RESERVE && sum - RESERVE > threshold {
-            let used = &mut self.in_headroom[port][group];
-            *used = used.wrapping_add(size);
+            at.in_headroom = at.in_headroom.wrapping_add(size);
             return true;
         }
-        self.ingress[port][group] = sum;
+        at.ingress = sum;
         if sum > RESERVE {
             self.shared = self.shared.wrapping_add(size.min(sum - RESERVE));
         }
@@ -75,30 +95,48 @@ impl Memory {
 
     /// A frame that came in there leaves.
     pub fn give(&mut self, port: usize, group: usize, size: u32) {
-        let from_headroom = size.min(self.in_headroom[port][group]);
+        let at = &mut self.ports[port].groups[group];
+        let from_headroom = size.min(at.in_headroom);
         let rest = size - from_headroom;
-        let from_shared = rest.min(self.above_reserve(port, group));
-        self.in_headroom[port][group] -= from_headroom;
-        let held = &mut self.ingress[port][group];
-        *held = held.wrapping_sub(rest);
+        let from_shared = rest.min(at.above_reserve());
+        at.in_headroom -= from_headroom;
+        at.ingress = at.ingress.wrapping_sub(rest);
         self.shared = self.shared.wrapping_sub(from_shared);
     }
 
     /// Whether a PAUSE is to be sent now, which is then taken for sent.
     pub fn pauses(&mut self, port: usize, group: usize) -> bool {
-        let is_due = !self.is_pausing[port][group]
-            && (self.in_headroom[port][group] > 0
-                || self.above_reserve(port, group) >= self.threshold(port));
-        self.is_pausing[port][group] |= is_due;
+        let free = self.pool.wrapping_sub(self.shared);
+        let Counters { limits, groups } = &mut self.ports[port];
+        let at = &mut groups[group];
+        let is_due =
+            !at.is_pausing && (at.in_headroom > 0 || at.above_reserve() >= limits.threshold(free));
+        at.is_pausing |= is_due;
         is_due
     }
 
     /// Whether a RESUME is to be sent now, which is then taken for sent.
     pub fn resumes(&mut self, port: usize, group: usize) -> bool {
-        let used = self.above_reserve(port, group);
-        let is_low = used == 0 || used.wrapping_add(RESUME_OFFSET) <= self.threshold(port);
-        let is_due = self.is_pausing[port][group] && self.in_headroom[port][group] == 0 && is_low;
-        self.is_pausing[port][group] &= !is_due;
+        let free = self.pool.wrapping_sub(self.shared);
+        let Counters { limits, groups } = &mut self.ports[port];
+        let at = &mut groups[group];
+        let used = at.above_reserve();
+        let is_low = used == 0 || used.wrapping_add(RESUME_OFFSET) <= limits.threshold(free);
+        let is_due = at.is_pausing && at.in_headroom == 0 && is_low;
+        at.is_pausing &= !is_due;
         is_due
+    }
+}
+
+impl PortLimits {
+    /// What a group may take of the shared memory when so much of it is free.
+    fn threshold(self, free: u32) -> u32 {
+        free >> self.shift
+    }
+}
+
+impl Group {
+    fn above_reserve(&self) -> u32 {
+        self.ingress.saturating_sub(RESERVE)
     }
 }

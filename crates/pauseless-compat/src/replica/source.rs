@@ -1,33 +1,72 @@
 //! What a source keeps for each flow, and how feedback changes its rate.
 
-use super::clock;
 use super::engine::Flow;
+use super::turns::Standing;
+use super::{clock, turns};
 
 /// Switches whose records an answer carries.
 pub const HOPS_MAX: usize = 5;
 
-/// What a switch writes into a frame, with the precision that it has there.
+/// What a switch writes into a frame, with the precision and in the 64 bits that it has there.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Hop {
-    /// When the frame left, in nanoseconds, 24 bits.
-    pub time: u64,
-    /// Units of 128 B times the multiple, 20 bits.
-    pub sent: u64,
-    /// Units of 80 B times the multiple, 17 bits.
-    pub queue: u64,
+pub struct Hop(u64);
+
+/// The rates that a record can name, in bit/s.
+const LINES: [u64; 5] =
+    [25_000_000_000, 50_000_000_000, 100_000_000_000, 200_000_000_000, 400_000_000_000];
+
+impl Hop {
+    /// The record of a frame that leaves at `time` nanoseconds, when `sent` units of 128 B times
+    /// the multiple have left and `queue` units of 80 B times the multiple wait.
+    pub fn new(time: u64, sent: u64, queue: u64, line: u8) -> Hop {
+        let (time, sent, queue) = (time & 0xff_ffff, sent & 0xf_ffff, queue & 0x1_ffff);
+        Hop(time | sent << 24 | queue << 44 | u64::from(line) << 61)
+    }
+
+    /// The code of a rate; any that records do not know is taken for the first.
+    pub fn line_code(rate: u64) -> u8 {
+        LINES.iter().position(|line| *line == rate).unwrap_or(0) as u8
+    }
+
+    fn time(self) -> u64 {
+        self.0 & 0xff_ffff
+    }
+
+    fn sent(self) -> u64 {
+        self.0 >> 24 & 0xf_ffff
+    }
+
+    fn queue(self) -> u64 {
+        self.0 >> 44 & 0x1_ffff
+    }
+
     /// The rate of its link.
-    pub line: u64,
+    fn line(self) -> u64 {
+        LINES[(self.0 >> 61) as usize]
+    }
 }
 
 /// What a frame has collected.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trail {
-    /// The records, in the order of the way.
-    pub hops: [Hop; HOPS_MAX],
+    hops: [Hop; HOPS_MAX],
     /// How many there are; more than fit is possible.
-    pub count: usize,
+    count: u32,
     /// When it was sent.
     pub sent_at: u64,
+}
+
+impl Trail {
+    /// The trail of a frame that is sent now.
+    pub fn new(sent_at: u64) -> Trail {
+        Trail { sent_at, ..Trail::default() }
+    }
+
+    /// Adds the record of one more switch.
+    pub fn push(&mut self, hop: Hop) {
+        self.hops[self.count as usize % HOPS_MAX] = hop;
+        self.count += 1;
+    }
 }
 
 /// Which scheme changes rates.
@@ -133,50 +172,74 @@ struct Reference {
     steps: u32,
 }
 
-/// The state of a flow at its source.
+/// What HPCC keeps of the way of a flow.
 #[derive(Clone, Debug)]
+struct Records {
+    last: [Hop; HOPS_MAX],
+    references: [Reference; HOPS_MAX],
+}
+
+/// The state of a flow at its source.
+///
+/// The timers of DCQCN expire far more often than packets are sent when there are many flows, so
+/// what they need is in one cache line.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Source {
+    /// The numbers of its pending timers by [`Timer`]; 0 for none.
+    ///
+    /// [`Timer`]: super::schedule::Timer
+    pub timers: [u64; 3],
+    alpha: f64,
+    /// The rate at which it may send, in bit/s.
+    pub rate: u64,
+    target: u64,
+    stage: u32,
+    is_marked: [bool; 2],
+    /// Whether a mark has come back.
+    pub is_limited: bool,
+    /// The priority group of its packets.
+    pub group: u8,
+    /// The port of its host.
+    pub port: u32,
+    /// Its leaf among the [`Turns`] of its host.
+    ///
+    /// [`Turns`]: super::turns::Turns
+    pub leaf: u32,
     /// Payload bytes of all of it.
     pub size: u64,
     /// The byte that is sent next.
     pub next: u64,
     /// The bytes that have arrived.
     pub acknowledged: u64,
-    /// The priority group of its packets.
-    pub group: u8,
     /// The rate of its host.
     pub line: u64,
-    /// The rate at which it may send, in bit/s.
-    pub rate: u64,
     /// The next frame starts no earlier.
     pub available: u64,
-    /// When it began, in nanoseconds.
-    pub start: u64,
     window: u64,
     base_rtt: u64,
+    /// Where the ports that its packets leave switches at begin, see [`Ways`].
+    ///
+    /// [`Ways`]: super::ways::Ways
+    pub way: u32,
     last_size: u32,
     updated_to: u32,
-    last: [Hop; HOPS_MAX],
-    references: [Reference; HOPS_MAX],
+    /// When it began, in nanoseconds.
+    pub start: u64,
+    /// HPCC: from the first answer on.
+    records: Option<Box<Records>>,
+    /// TIMELY: the rate that it computes with and steps of increase.
+    reference: Reference,
     last_rtt: u64,
     rtt_difference: f64,
-    alpha: f64,
-    is_marked: [bool; 2],
-    /// The numbers of the pending timers: alpha, look, raise; 0 for none.
-    pub timers: [u64; 3],
-    /// Whether a mark has come back.
-    pub is_limited: bool,
-    target: u64,
-    stage: u32,
     marks: u32,
     batch: u32,
     reduced_to: Option<u32>,
 }
 
 impl Source {
-    /// The state of `flow` before its first packet, at a host whose link has the rate `line`.
-    pub fn new(flow: &Flow, line: u64) -> Source {
-        let reference = Reference { rate: line, busy: 1.0, steps: 0 };
+    /// The state of `flow` before its first packet, at a host whose port has the rate `line`.
+    pub fn new(flow: &Flow, port: u32, line: u64) -> Source {
         Source {
             size: u64::from(flow.size),
             next: 0,
@@ -186,12 +249,15 @@ impl Source {
             rate: line,
             available: 0,
             start: 0,
+            port,
+            leaf: turns::NONE,
+            way: 0,
             window: flow.window,
             base_rtt: flow.base_rtt,
             last_size: 0,
             updated_to: 0,
-            last: [Hop::default(); HOPS_MAX],
-            references: [reference; HOPS_MAX],
+            records: None,
+            reference: Reference { rate: line, busy: 1.0, steps: 0 },
             last_rtt: 0,
             rtt_difference: 0.0,
             alpha: 1.0,
@@ -227,6 +293,16 @@ impl Source {
         self.next.wrapping_sub(self.acknowledged) >= window
     }
 
+    /// What decides when it has its turn.
+    pub fn standing(&self, terms: &Terms) -> Standing {
+        Standing {
+            group: self.group,
+            waiting: (self.left() > 0).then_some(self.available),
+            has_room: !self.is_window_full(terms),
+            is_done: self.is_done(),
+        }
+    }
+
     /// A frame of so many bytes starts.
     pub fn on_sent(&mut self, now: u64, size: u32, terms: &Terms) {
         self.last_size = size;
@@ -254,49 +330,51 @@ impl Source {
             return false;
         }
         let next = self.next as u32;
+        let mut records = match self.records.take() {
+            Some(records) => records,
+            None => Box::new(Records {
+                last: [Hop::default(); HOPS_MAX],
+                references: [Reference { rate: self.line, busy: 1.0, steps: 0 }; HOPS_MAX],
+            }),
+        };
         if self.updated_to == 0 {
             self.updated_to = next;
-            let count = trail.count.min(HOPS_MAX);
-            self.last[..count].copy_from_slice(&trail.hops[..count]);
+            let count = (trail.count as usize).min(HOPS_MAX);
+            records.last[..count].copy_from_slice(&trail.hops[..count]);
+            self.records = Some(records);
             return false;
         }
         let mut is_changed = false;
-        if trail.count <= HOPS_MAX {
+        if let Some(hops) = trail.hops.get(..trail.count as usize) {
             let rate = if terms.is_per_hop {
-                self.rate_of_hops(is_full, trail, terms)
+                self.rate_of_hops(&mut records, is_full, hops, terms)
             } else {
-                self.rate_of_way(is_full, trail, terms)
+                self.rate_of_way(&mut records, is_full, hops, terms)
             };
             if let Some(rate) = rate {
                 self.change_rate(rate);
                 is_changed = true;
             }
         }
+        self.records = Some(records);
         if is_full {
             self.updated_to = self.updated_to.max(next);
         }
         is_changed
     }
 
-    /// The load of a hop since its last record.
-    fn measure(&mut self, index: usize, trail: &Trail, terms: &Terms) -> Load {
-        let hop = trail.hops[index];
-        let last = std::mem::replace(&mut self.last[index], hop);
-        let span = hop.time.wrapping_sub(last.time) & 0xff_ffff;
-        let sent = (hop.sent.wrapping_sub(last.sent) & 0xf_ffff) * 128 * terms.multiple;
+    /// The load of a hop between two records.
+    fn measure(&self, last: Hop, hop: Hop, terms: &Terms) -> Load {
+        let span = hop.time().wrapping_sub(last.time()) & 0xff_ffff;
+        let sent = (hop.sent().wrapping_sub(last.sent()) & 0xf_ffff) * 128 * terms.multiple;
         let seconds = span as f64 * 1e-9;
         let rate = (sent * 8) as f64 / seconds;
-        let queue = (hop.queue.min(last.queue) * 80 * terms.multiple) as f64;
-        let queue = queue * self.line as f64 / hop.line as f64 / self.window as f64;
-        Load { busy: rate / hop.line as f64 + queue, span }
+        let queue = (hop.queue().min(last.queue()) * 80 * terms.multiple) as f64;
+        let queue = queue * self.line as f64 / hop.line() as f64 / self.window as f64;
+        Load { busy: rate / hop.line() as f64 + queue, span }
     }
 
-    fn is_heard(&self, index: usize, is_full: bool, trail: &Trail, terms: &Terms) -> bool {
-        is_full || !terms.is_sampling || trail.hops[index].queue > 0
-    }
-
-    fn advance(&self, index: usize, Load { busy, span }: Load, terms: &Terms) -> Reference {
-        let reference = self.references[index];
+    fn advance(&self, reference: Reference, Load { busy, span }: Load, terms: &Terms) -> Reference {
         let span = span.min(self.base_rtt);
         let kept = reference.busy * (self.base_rtt - span) as f64;
         let busy = (kept + busy * span as f64) / self.base_rtt as f64;
@@ -310,13 +388,20 @@ impl Source {
         Reference { rate, busy, steps }
     }
 
-    fn rate_of_way(&mut self, is_full: bool, trail: &Trail, terms: &Terms) -> Option<u64> {
+    fn rate_of_way(
+        &self,
+        records: &mut Records,
+        is_full: bool,
+        hops: &[Hop],
+        terms: &Terms,
+    ) -> Option<u64> {
         let mut busiest = Load { busy: 0.0, span: 0 };
         let mut is_any = false;
-        for index in 0..trail.count {
-            if self.is_heard(index, is_full, trail, terms) {
+        for (last, hop) in records.last.iter_mut().zip(hops) {
+            if is_full || !terms.is_sampling || hop.queue() > 0 {
                 is_any = true;
-                let load = self.measure(index, trail, terms);
+                let load = self.measure(*last, *hop, terms);
+                *last = *hop;
                 if load.busy > busiest.busy {
                     busiest = load;
                 }
@@ -325,27 +410,35 @@ impl Source {
         if !is_any {
             return None;
         }
-        let reference = self.advance(0, busiest, terms);
-        self.references[0].busy = reference.busy;
+        let reference = self.advance(records.references[0], busiest, terms);
+        records.references[0].busy = reference.busy;
         if is_full {
-            self.references[0] = reference;
+            records.references[0] = reference;
         }
         Some(reference.rate)
     }
 
-    fn rate_of_hops(&mut self, is_full: bool, trail: &Trail, terms: &Terms) -> Option<u64> {
+    fn rate_of_hops(
+        &self,
+        records: &mut Records,
+        is_full: bool,
+        hops: &[Hop],
+        terms: &Terms,
+    ) -> Option<u64> {
         let mut lowest = self.line;
         let mut is_any = false;
-        for index in 0..trail.count {
-            let mut rate = self.references[index].rate;
-            if self.is_heard(index, is_full, trail, terms) {
+        let kept = records.last.iter_mut().zip(&mut records.references);
+        for ((last, kept), hop) in kept.zip(hops) {
+            let mut rate = kept.rate;
+            if is_full || !terms.is_sampling || hop.queue() > 0 {
                 is_any = true;
-                let load = self.measure(index, trail, terms);
-                let reference = self.advance(index, load, terms);
-                self.references[index].busy = reference.busy;
+                let load = self.measure(*last, *hop, terms);
+                *last = *hop;
+                let reference = self.advance(*kept, load, terms);
+                kept.busy = reference.busy;
                 rate = reference.rate;
                 if is_full {
-                    self.references[index] = reference;
+                    *kept = reference;
                 }
             }
             lowest = lowest.min(rate);
@@ -364,14 +457,14 @@ impl Source {
             let difference = (rtt as i64 - self.last_rtt as i64) as f64;
             self.rtt_difference = (1.0 - 0.875) * self.rtt_difference + 0.875 * difference;
             let gradient = self.rtt_difference / 20_000.0;
-            let reference = self.references[0].rate;
+            let reference = self.reference.rate;
             let factor = match () {
                 () if rtt < LOW => None,
                 () if rtt > HIGH => Some(1.0 - 0.8 * (1.0 - HIGH as f64 / rtt as f64)),
                 () if gradient <= 0.0 => None,
                 () => Some((1.0 - 0.8 * gradient).max(0.0)),
             };
-            let steps = &mut self.references[0].steps;
+            let steps = &mut self.reference.steps;
             self.rate = match factor {
                 None => {
                     let step = if *steps < 5 { terms.rate_ai } else { terms.rate_hai };
@@ -383,7 +476,7 @@ impl Source {
                     cut(reference as f64 * factor).max(terms.rate_min)
                 }
             };
-            self.references[0].rate = self.rate;
+            self.reference.rate = self.rate;
         }
         if self.next as u32 > self.updated_to {
             self.updated_to = self.next as u32;

@@ -1,9 +1,14 @@
+use std::collections::BTreeMap;
+
 use super::clock;
-use super::engine::switches::murmur3;
 use super::engine::{Engine, Entry, Flow, Heard, Node, Port, Setup};
 use super::memory::{Memory, PortLimits};
-use super::random::Streams;
+use super::random::{Stream, Streams};
+use super::schedule::{Due, Event, Schedule, Timer};
+use super::slots::Slots;
 use super::source::Terms;
+use super::turns::{Standing, Turns};
+use super::ways::murmur3;
 
 const RATE: u64 = 40_000_000_000;
 
@@ -118,4 +123,130 @@ fn paths_are_chosen_by_the_published_hash() {
     let words = [0x0b01_0201, 0x0b00_0701, 0x0064_2710];
     assert_eq!(murmur3(words, 0), 0x3be9_8a7b);
     assert_eq!(murmur3(words, 17), 0x90ab_2be9);
+}
+
+/// A whole number below `end`.
+fn below(end: u64, numbers: &mut Stream) -> u64 {
+    (numbers.draw() * end as f64) as u64
+}
+
+#[test]
+fn events_come_in_the_order_of_time_and_insertion() {
+    let mut numbers = Streams::new(0).open(1);
+    let (mut schedule, mut slots) = (Schedule::new(), Slots::new(0, false));
+    let mut expected = BTreeMap::new();
+    let mut reserved: Vec<(Due, Event)> = Vec::new();
+    for flow in 0..50_000 {
+        let delays = [0, 1, 80, 1_080, 16_383, 16_384, 70_000];
+        let delay = delays[below(7, &mut numbers) as usize];
+        let (due, event) = match below(8, &mut numbers) {
+            0 => {
+                let number = schedule.set(&mut slots, Timer::Look, 4_000, flow);
+                ((schedule.now() + 4_000, number), Event::Timer(Timer::Look, flow))
+            }
+            1 => {
+                // The first look comes one nanosecond later, so that others overtake it.
+                let number = schedule.set(&mut slots, Timer::Look, 4_001, flow);
+                ((schedule.now() + 4_001, number), Event::Timer(Timer::Look, flow))
+            }
+            2 => {
+                reserved.push((schedule.due(delay), Event::Free(flow)));
+                continue;
+            }
+            3 if reserved.last().is_some_and(|(due, _)| *due > schedule.current()) => {
+                let (due, event) = reserved.pop().expect("there is a last one");
+                let place = slots.add();
+                schedule.insert_late(&mut slots, place, due, event);
+                (due, event)
+            }
+            4 | 5 => (schedule.insert(&mut slots, delay, Event::Start(flow)), Event::Start(flow)),
+            _ => {
+                let next = schedule.next_time();
+                let popped = schedule.pop(&mut slots).map(|(event, _)| (schedule.current(), event));
+                assert_eq!(popped, expected.pop_first(), "event {flow}");
+                assert!(popped.is_none_or(|((time, _), _)| next == Some(time)));
+                continue;
+            }
+        };
+        expected.insert(due, event);
+    }
+}
+
+/// The flows of a host as that simulator keeps them: a list, and a position in it.
+#[derive(Default)]
+struct List {
+    flows: Vec<u32>,
+    turn: usize,
+}
+
+impl List {
+    fn next(&mut self, now: u64, paused: u8, flows: &[Standing]) -> Option<u32> {
+        let count = self.flows.len();
+        let mut first_done = count;
+        let mut found = None;
+        for step in 1..=count {
+            let index = (step + self.turn) % count;
+            let Standing { group, waiting, has_room, is_done } = flows[self.flows[index] as usize];
+            match waiting {
+                Some(time) if has_room && paused >> group & 1 == 0 => {
+                    if time <= now {
+                        found = Some(self.flows[index]);
+                        break;
+                    }
+                }
+                _ if is_done => first_done = first_done.min(index),
+                _ => {}
+            }
+        }
+        let mut rest = self.flows.split_off(first_done);
+        rest.retain(|flow| !flows[*flow as usize].is_done);
+        self.flows.append(&mut rest);
+        let flow = found?;
+        self.turn = self.flows.iter().position(|other| *other == flow).unwrap_or(0);
+        found
+    }
+}
+
+#[test]
+fn flows_have_their_turns_as_in_a_list() {
+    for seed in 0..40 {
+        let mut numbers = Streams::new(0).open(seed);
+        let (mut list, mut turns) = (List::default(), Turns::default());
+        let mut flows: Vec<Standing> = Vec::new();
+        let mut leaves: Vec<Option<u32>> = Vec::new();
+        for step in 0..4_000 {
+            let mut any = |end| below(end, &mut numbers);
+            let now = step / 4;
+            match any(8) {
+                0 => {
+                    let flow = flows.len() as u32;
+                    let group = [3, 3, 5][any(3) as usize];
+                    flows.push(Standing { group, waiting: None, has_room: true, is_done: false });
+                    leaves.push(None);
+                    let leaf = turns.add(flow, |flow, leaf| leaves[flow as usize] = Some(leaf));
+                    leaves[flow as usize] = Some(leaf);
+                    turns.set(leaf, flows[flow as usize]);
+                    list.flows.push(flow);
+                }
+                1..5 if !flows.is_empty() => {
+                    let flow = any(flows.len() as u64) as usize;
+                    let waiting = (any(3) > 0).then(|| now + any(20));
+                    let (has_room, is_over) = (any(3) > 0, any(6) == 0);
+                    let is_done = flows[flow].is_done || is_over;
+                    flows[flow] = Standing { waiting, has_room, is_done, ..flows[flow] };
+                    if let Some(leaf) = leaves[flow] {
+                        turns.set(leaf, flows[flow]);
+                    }
+                }
+                _ => {
+                    let paused = [0, 0, 1 << 3, 1 << 5 | 1 << 3][any(4) as usize];
+                    let expected = list.next(now, paused, &flows);
+                    let found = turns.next(now, paused, |flow| leaves[flow as usize] = None);
+                    assert_eq!(found, expected, "seed {seed}, step {step}");
+                    let times = list.flows.iter().filter_map(|flow| flows[*flow as usize].waiting);
+                    assert_eq!(turns.earliest(), times.min(), "seed {seed}, step {step}");
+                }
+            }
+        }
+    }
 }
