@@ -236,6 +236,8 @@ impl Simulator<'_> {
                 Way::Plain => self.visit_plainly::<{ Way::Plain as u8 }>(node, limit, end),
                 _ => self.visit_plainly::<{ Way::Any as u8 }>(node, limit, end),
             };
+            // Before what the long way sends, since wires keep the order of frames.
+            self.post_all(node);
             match pause {
                 Pause::Done => break,
                 Pause::Other(event) => self.take(node, event),
@@ -254,7 +256,6 @@ impl Simulator<'_> {
             self.attend(node);
             limit = end;
         }
-        self.post_all(node);
         self.queue.leave(node);
     }
 
