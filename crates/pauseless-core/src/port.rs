@@ -245,7 +245,9 @@ impl Port {
         if lane.down.enqueue(now, charge, held) {
             self.talking |= 1 << class.0;
         }
-        self.note_halves(class);
+        if lane.down.may_be_quiet() {
+            self.note_halves(class);
+        }
         Ok(())
     }
 
@@ -274,7 +276,9 @@ impl Port {
         if lane.down.dequeue(now, charge, lane.held) {
             self.talking |= 1 << class.0;
         }
-        self.note_halves(class);
+        if lane.down.may_be_quiet() {
+            self.note_halves(class);
+        }
     }
 
     /// Notes which packets the halves of a class, one of which may have changed, need not know of.
@@ -392,7 +396,7 @@ impl Port {
     #[inline(always)]
     pub fn gate(&self, now: Time, class: Class, size: Bytes) -> Gate {
         let lane = &self.lanes[class.index()];
-        if now >= lane.opens_at {
+        if self.is_open(now, class) {
             return Gate::Open;
         }
         let gate = lane.up.gate(now, size);
@@ -427,9 +431,18 @@ impl Port {
     /// down below the line rate.
     #[inline(always)]
     pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
+        if self.is_open(now, class) {
+            return false;
+        }
         let is_slow = |rate| rate < self.line;
         self.is_stopped(now, class, size)
             || self.lanes[class.index()].up.rate(now).is_some_and(is_slow)
+    }
+
+    /// Whether frames of any size may start at the rate of the link; if not, the half is to be asked.
+    #[inline(always)]
+    pub(crate) fn is_open(&self, now: Time, class: Class) -> bool {
+        now >= self.lanes[class.index()].opens_at
     }
 
     /// Accounts for a data frame that starts to leave.

@@ -21,9 +21,9 @@ fn control(scheme: usize) -> FlowControl {
         0 => FlowControl::None,
         1 => FlowControl::Pfc(pfc(200)),
         2 => FlowControl::Pfc(pfc(pfc::UNTIL_RESUMED)),
-        3 => FlowControl::GfcBuffer(gfc::BufferConfig {
+        3 | 4 => FlowControl::GfcBuffer(gfc::BufferConfig {
             bm,
-            b1: Bytes::kb(4),
+            b1: if scheme == 3 { Bytes::kb(4) } else { Bytes::ZERO },
             stages: 5,
             hold: bm,
             unit: Rate::mbps(8),
@@ -31,7 +31,7 @@ fn control(scheme: usize) -> FlowControl {
             hold_off: Span::us(2),
             prompt_stage: 4,
         }),
-        4 => FlowControl::GfcTime(gfc::TimeConfig {
+        5 => FlowControl::GfcTime(gfc::TimeConfig {
             mapping,
             period: Span::us(5),
             measure: gfc::Measure::Message,
@@ -49,8 +49,8 @@ fn signal(scheme: usize, value: u16) -> Option<Signal> {
     match scheme {
         0 => None,
         1 | 2 => Some(Signal::Pause { quanta: value }),
-        3 => Some(Signal::Stage(value % 7)),
-        4 => Some(Signal::Free(Bytes::new(u64::from(value) * 64))),
+        3 | 4 => Some(Signal::Stage(value % 7)),
+        5 => Some(Signal::Free(Bytes::new(u64::from(value) * 64))),
         _ => Some(Signal::Credit { fctbs: 0, fccl: u32::from(value) }),
     }
 }
@@ -82,7 +82,7 @@ proptest! {
 
     #[test]
     fn a_port_says_and_allows_what_its_halves_do(
-        scheme in 0usize..6,
+        scheme in 0usize..7,
         steps in prop::collection::vec((0u8..6, 64u64..1_500, 0u16..320), 1..300),
     ) {
         let control = control(scheme);

@@ -364,7 +364,8 @@ impl BufferDownstream {
     /// As [`super::AnyDownstream::quiet`].
     #[inline]
     pub(super) fn quiet(&self) -> (Bytes, Bytes) {
-        if self.stage == self.announced {
+        // Where B_1 is zero, not even an empty queue is in the first stage.
+        if self.stage == self.announced && self.range.1 > Bytes::ZERO {
             (self.range.0, self.range.1 - Bytes::new(1))
         } else {
             super::AnyDownstream::LOUD

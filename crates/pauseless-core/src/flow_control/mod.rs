@@ -444,6 +444,12 @@ impl AnyDownstream {
     /// The bounds of a half that has to know of every packet.
     pub(crate) const LOUD: (Bytes, Bytes) = (Bytes::MAX, Bytes::ZERO);
 
+    /// Whether there are packets that it need not know of.
+    #[inline]
+    pub(crate) fn may_be_quiet(&self) -> bool {
+        matches!(self, AnyDownstream::None | AnyDownstream::Pfc(_) | AnyDownstream::GfcBuffer(_))
+    }
+
     /// The least and the most that the counter may show such that a packet that comes or goes changes
     /// nothing here, before the next timeout.
     #[inline]

@@ -146,14 +146,13 @@ impl<P: Copy> Switch<P> {
     }
 
     fn queue_state(&self, now: Time, egress: PortId, class: Class) -> QueueState {
-        let queue = self.queue(egress, class);
         let port = &self.ports[egress.index()].port;
-        let head = self.head(egress, class).unwrap_or(Bytes::new(64));
-        QueueState {
-            packets: self.backlog(egress, class),
-            bytes: self.points[queue].bytes(),
-            is_held: port.is_held(now, class, head),
-        }
+        let is_held = !port.is_open(now, class) && {
+            let head = self.head(egress, class).unwrap_or(Bytes::new(64));
+            port.is_held(now, class, head)
+        };
+        let bytes = self.points[self.queue(egress, class)].bytes();
+        QueueState { packets: self.backlog(egress, class), bytes, is_held }
     }
 
     /// The class of the notification that may leave `egress`, the highest first, or the instant at

@@ -104,9 +104,12 @@ impl<P: Copy> Switch<P> {
             return Ok(Some(Started { port: egress, packet, size, class, is_marked }));
         }
         self.join::<ONE>(now, ingress, Arrival { class, ..arrival }, charge);
-        // The driver wants to know when a stopped queue grows.
-        if is_idle || self.ports[egress.index()].stopped != 0 {
+        let out = &self.ports[egress.index()];
+        if out.stopped != 0 || is_idle && out.port.is_talking() {
+            // The driver wants to know when a stopped queue grows.
             self.mark_ready(egress);
+        } else if is_idle {
+            return Ok(self.next_rarely::<ONE>(now, egress));
         }
         Ok(None)
     }
@@ -200,9 +203,23 @@ impl<P: Copy> Switch<P> {
             self.mark_ready(port);
             return None;
         }
+        self.next::<ONE>(now, port)
+    }
+
+    /// As [`Switch::next`], for a packet that has just joined the queue of an idle port.
+    #[inline(never)]
+    fn next_rarely<const ONE: bool>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
+        self.ports[port.index()].wake = Time::MAX;
+        self.next::<ONE>(now, port)
+    }
+
+    /// The packet that leaves an idle port next, if one may. The port has no message to send, and the
+    /// far end has not stopped it.
+    #[inline(always)]
+    fn next<const ONE: bool>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
         let class = if ONE {
             let size = if self.kept_in == Fifos::Egress {
-                self.pool.front(&state.queues[0].fifo)?.header.size()
+                self.pool.front(&self.ports[port.index()].queues[0].fifo)?.header.size()
             } else {
                 self.head(port, Class(0))?
             };
