@@ -292,6 +292,8 @@ impl Simulator<'_> {
             posted: &mut self.posted,
         };
         let (paths, is_counting) = (&*self.paths, self.is_counting);
+        // Feedback may come from a switch in the middle of a path.
+        let is_notifying = !is_plain && self.config.congestion.control.notifies();
         let grows = self.config.ingress.is_sharing() || self.blocks_heads;
         let (mut hops, mut departures, mut grown) = (0, 0, None);
         let mut last_arrival = wires.tally.last_arrival;
@@ -327,8 +329,8 @@ impl Simulator<'_> {
                 let Packet { tag, class, .. } = packet;
                 let path = &paths[2 * tag.flow().index() + usize::from(tag.is_answer())];
                 let egress = match path.egress(tag.hops()) {
-                    Some(egress) => egress,
-                    None => egress_by_table(self.config, &self.routes, node, tag),
+                    Some(egress) if !is_notifying || !tag.is_answer() => egress,
+                    _ => egress_by_table(self.config, &self.routes, node, tag),
                 };
                 let (size, passed) = (packet.size(), tag.passed());
                 let arrival = Arrival { packet: passed, size, class, egress, leaving: class };
@@ -450,7 +452,7 @@ fn settle(switch: &mut Switch<Tag>, wires: &mut Wires<'_>) {
     }
 }
 
-/// The egress of a packet whose path is too long to be known beforehand.
+/// The egress of a packet whose path is too long to be known beforehand, or begins at a switch.
 #[inline(never)]
 fn egress_by_table(config: &Config, routes: &[Route], node: NodeId, tag: Tag) -> PortId {
     let route = &routes[tag.flow().index()];
