@@ -187,15 +187,16 @@ impl List {
         for step in 1..=count {
             let index = (step + self.turn) % count;
             let Standing { group, waiting, has_room, is_done } = flows[self.flows[index] as usize];
-            match waiting {
-                Some(time) if has_room && paused >> group & 1 == 0 => {
-                    if time <= now {
-                        found = Some(self.flows[index]);
-                        break;
-                    }
+            if let Some(time) = waiting
+                && has_room
+                && paused >> group & 1 == 0
+            {
+                if time <= now {
+                    found = Some(self.flows[index]);
+                    break;
                 }
-                _ if is_done => first_done = first_done.min(index),
-                _ => {}
+            } else if is_done {
+                first_done = first_done.min(index);
             }
         }
         let mut rest = self.flows.split_off(first_done);

@@ -10,7 +10,7 @@ use pauseless_core::port::Overrun;
 use pauseless_core::switch::{Arrival, Discipline, Driver, Started, Switch, Transmit};
 use pauseless_core::unit::{Bytes, Span, Time};
 
-use super::flows::Route;
+use super::flows::{Path, Route};
 use super::telemetry::write_hop;
 use super::{Simulator, Tally};
 use crate::config::Config;
@@ -35,6 +35,18 @@ struct Wires<'s> {
     is_counting_credit: bool,
     control_frame: Bytes,
     overhead: Bytes,
+    /// Whether a probe needs the traffic of ports.
+    is_counting: bool,
+    /// Whether packets that end at one instant have consequences after all of them.
+    is_settling: bool,
+    /// Whether a packet that arrives may be one that others have to wait for.
+    grows: bool,
+    /// The port and class of a packet that has arrived and is such a one.
+    grown: Option<(PortId, Class)>,
+    /// The packets that have arrived, when the last one did, and those whose transmission has ended.
+    arrivals: u64,
+    last_arrival: Time,
+    departures: u64,
     /// The telemetry of packets, if switches write any.
     trails: Option<&'s mut Trails>,
     /// Whether deadlocks are looked for later, over all parts of the run, and whether there may be one.
@@ -125,7 +137,18 @@ impl Wires<'_> {
         }
     }
 
-    /// Notes that a packet has arrived where others may have to wait for it.
+    /// Makes known what has happened, and says until when.
+    #[inline(always)]
+    fn close(self) -> Time {
+        let Wires { now, tally, arrivals, departures, .. } = self;
+        tally.events += arrivals + departures;
+        tally.packet_hops += arrivals;
+        tally.last_arrival = tally.last_arrival.max(self.last_arrival);
+        self.queue.close(&self.events);
+        now
+    }
+
+    /// Notes that a packet has arrived that others may have to wait for.
     #[inline(never)]
     fn grow(&mut self, port: PortId, class: Class) {
         match &mut self.suspicion {
@@ -267,13 +290,53 @@ impl Simulator<'_> {
         mut limit: Limit,
         end: Limit,
     ) -> Pause {
-        let is_plain = WAY != Way::Any as u8;
+        let Visit { switch, mut wires, ways } = self.open(node);
+        let pause = loop {
+            let Some((event, port)) = wires.queue.first(&wires.events, limit) else {
+                break Pause::Done;
+            };
+            limit = end;
+            wires.now = event.time();
+            let started = if event.is(Kind::Transmitted) {
+                depart::<WAY>(switch, port, &mut wires)
+            } else if event.is(Kind::Arrive)
+                && let Some(packet) = wires.receive(port)
+            {
+                let egress = ways.egress::<WAY>(packet.tag);
+                match arrive::<WAY>(switch, port, packet, egress, &mut wires) {
+                    Ok(started) => started,
+                    Err(pause) => break pause,
+                }
+            } else {
+                break Pause::Other(event.at(wires.first + port.index()));
+            };
+            if let Some(started) = started {
+                wires.send(switch, started);
+            }
+            if switch.is_ready() {
+                switch.serve(wires.now, &mut wires);
+            }
+            if let Some((port, class)) = wires.grown.take() {
+                wires.grow(port, class);
+            }
+            if !wires.later.is_empty() {
+                break Pause::Later;
+            }
+        };
+        self.now = wires.close();
+        pause
+    }
+
+    /// Takes together what a visit to a switch needs.
+    #[inline(always)]
+    fn open(&mut self, node: NodeId) -> Visit<'_> {
+        let config = self.config;
         let first = self.fabric.end_index(node, PortId(0));
         let Fabric { nodes, ends, sky, traffic, .. } = &mut self.fabric;
         let Node::Switch(switch) = &mut nodes[node.index()] else {
             unreachable!("only switches are visited");
         };
-        let mut wires = Wires {
+        let wires = Wires {
             now: self.now,
             first,
             ends,
@@ -284,94 +347,23 @@ impl Simulator<'_> {
             tally: &mut self.tally,
             packet_max: self.packet_max,
             is_counting_credit: self.is_counting_credit,
-            control_frame: self.config.hardware.control_frame,
-            overhead: self.config.wire_overhead,
+            control_frame: config.hardware.control_frame,
+            overhead: config.wire_overhead,
+            is_counting: self.is_counting,
+            is_settling: self.is_settling,
+            grows: config.ingress.is_sharing() || self.blocks_heads,
+            grown: None,
+            arrivals: 0,
+            last_arrival: Time::ZERO,
+            departures: 0,
             trails: self.is_trailing.then_some(&mut self.trails),
             suspicion: self.away.as_mut().map(|away| &mut away.is_suspicious),
             later: &mut self.later,
             posted: &mut self.posted,
         };
-        let (paths, is_counting) = (&*self.paths, self.is_counting);
-        // Feedback may come from a switch in the middle of a path.
-        let is_notifying = !is_plain && self.config.congestion.control.notifies();
-        let grows = self.config.ingress.is_sharing() || self.blocks_heads;
-        let (mut hops, mut departures, mut grown) = (0, 0, None);
-        let mut last_arrival = wires.tally.last_arrival;
-        let pause = loop {
-            let Some((event, port)) = wires.queue.first(&wires.events, limit) else {
-                break Pause::Done;
-            };
-            let now = event.time();
-            limit = end;
-            wires.now = now;
-            let started = if event.is(Kind::Transmitted) {
-                departures += 1;
-                if is_plain {
-                    depart::<WAY>(switch, port, &mut wires)
-                } else {
-                    switch.handle_transmitted(now, port);
-                    switch.serve(now, &mut wires);
-                    wires.queue.retire_departure(&mut wires.events, port, now);
-                    if self.is_settling {
-                        settle(switch, &mut wires);
-                    }
-                    None
-                }
-            } else if event.is(Kind::Arrive) {
-                let Some(packet) = wires.receive(port) else {
-                    break Pause::Other(event.at(first + port.index()));
-                };
-                hops += 1;
-                last_arrival = now;
-                if is_counting {
-                    wires.traffic[first + port.index()].received += packet.size();
-                }
-                let Packet { tag, class, .. } = packet;
-                let path = &paths[2 * tag.flow().index() + usize::from(tag.is_answer())];
-                let egress = match path.egress(tag.hops()) {
-                    Some(egress) if !is_notifying || !tag.is_answer() => egress,
-                    _ => egress_by_table(self.config, &self.routes, node, tag),
-                };
-                let (size, passed) = (packet.size(), tag.passed());
-                let arrival = Arrival { packet: passed, size, class, egress, leaving: class };
-                let arrived = if WAY == Way::One as u8 {
-                    switch.arrive::<true>(now, port, arrival)
-                } else if is_plain {
-                    switch.arrive::<false>(now, port, arrival)
-                } else {
-                    match switch.handle_arrival(now, port, arrival) {
-                        Ok(Some(feedback)) => break Pause::Notify(port, packet, feedback),
-                        Ok(None) => Ok(None),
-                        Err(overrun) => Err(overrun),
-                    }
-                };
-                grown = grows.then_some((port, class));
-                match arrived {
-                    Ok(started) => started,
-                    Err(overrun) => break Pause::Loss(port, packet, overrun),
-                }
-            } else {
-                break Pause::Other(event.at(first + port.index()));
-            };
-            if let Some(started) = started {
-                wires.send(switch, started);
-            }
-            if switch.is_ready() {
-                switch.serve(now, &mut wires);
-            }
-            if let Some((port, class)) = grown.take() {
-                wires.grow(port, class);
-            }
-            if !wires.later.is_empty() {
-                break Pause::Later;
-            }
-        };
-        wires.tally.events += hops + departures;
-        wires.tally.packet_hops += hops;
-        wires.tally.last_arrival = wires.tally.last_arrival.max(last_arrival);
-        wires.queue.close(&wires.events);
-        self.now = wires.now;
-        pause
+        let is_notifying = config.congestion.control.notifies();
+        let ways = Ways { node, config, paths: &self.paths, routes: &self.routes, is_notifying };
+        Visit { switch, wires, ways }
     }
 
     /// Does what is left of an event.
@@ -420,17 +412,100 @@ impl Simulator<'_> {
     }
 }
 
-/// Handles the end of a transmission of a plain switch; returns the packet that leaves next.
+/// What a visit to a switch needs.
+struct Visit<'s> {
+    switch: &'s mut Switch<Tag>,
+    wires: Wires<'s>,
+    ways: Ways<'s>,
+}
+
+/// The ways of packets through a switch.
+struct Ways<'s> {
+    node: NodeId,
+    config: &'s Config,
+    paths: &'s [Path],
+    routes: &'s [Route],
+    /// Whether feedback may come from a switch in the middle of a path.
+    is_notifying: bool,
+}
+
+impl Ways<'_> {
+    /// The egress of a packet.
+    #[inline(always)]
+    fn egress<const WAY: u8>(&self, tag: Tag) -> PortId {
+        let path = &self.paths[2 * tag.flow().index() + usize::from(tag.is_answer())];
+        let is_known = WAY != Way::Any as u8 || !self.is_notifying || !tag.is_answer();
+        match path.egress(tag.hops()) {
+            Some(egress) if is_known => egress,
+            _ => self.look_up(tag),
+        }
+    }
+
+    /// The egress of a packet whose path is too long to be known beforehand, or begins at a switch.
+    #[inline(never)]
+    fn look_up(&self, tag: Tag) -> PortId {
+        let route = &self.routes[tag.flow().index()];
+        let group = if tag.is_answer() { route.answers } else { route.group };
+        let egress = self.config.table.next_hop(self.node, group, route.hash);
+        egress.expect("routes were checked before the run")
+    }
+}
+
+/// Handles the arrival of a packet; returns the packet that leaves at once.
+#[inline(always)]
+fn arrive<const WAY: u8>(
+    switch: &mut Switch<Tag>,
+    port: PortId,
+    packet: Packet,
+    egress: PortId,
+    wires: &mut Wires<'_>,
+) -> Result<Option<Started<Tag>>, Pause> {
+    let (now, class, size) = (wires.now, packet.class, packet.size());
+    wires.arrivals += 1;
+    wires.last_arrival = now;
+    if wires.is_counting {
+        wires.traffic[wires.first + port.index()].received += size;
+    }
+    let arrival = Arrival { packet: packet.tag.passed(), size, class, egress, leaving: class };
+    let arrived = if WAY == Way::One as u8 {
+        switch.arrive::<true>(now, port, arrival)
+    } else if WAY == Way::Plain as u8 {
+        switch.arrive::<false>(now, port, arrival)
+    } else {
+        match switch.handle_arrival(now, port, arrival) {
+            Ok(Some(feedback)) => return Err(Pause::Notify(port, packet, feedback)),
+            Ok(None) => Ok(None),
+            Err(overrun) => Err(overrun),
+        }
+    };
+    if wires.grows {
+        wires.grown = Some((port, class));
+    }
+    arrived.map_err(|overrun| Pause::Loss(port, packet, overrun))
+}
+
+/// Handles the end of a transmission; returns the packet that leaves next.
 #[inline(always)]
 fn depart<const WAY: u8>(
     switch: &mut Switch<Tag>,
     port: PortId,
     wires: &mut Wires<'_>,
 ) -> Option<Started<Tag>> {
+    let now = wires.now;
+    wires.departures += 1;
+    if WAY == Way::Any as u8 {
+        switch.handle_transmitted(now, port);
+        switch.serve(now, wires);
+        wires.queue.retire_departure(&mut wires.events, port, now);
+        if wires.is_settling {
+            settle(switch, wires);
+        }
+        return None;
+    }
     let started = if WAY == Way::One as u8 {
-        switch.depart::<true>(wires.now, port)
+        switch.depart::<true>(now, port)
     } else {
-        switch.depart::<false>(wires.now, port)
+        switch.depart::<false>(now, port)
     };
     if started.is_none() {
         wires.queue.set_departure(&mut wires.events, port, Time::MAX);
@@ -450,13 +525,4 @@ fn settle(switch: &mut Switch<Tag>, wires: &mut Wires<'_>) {
     while switch.poll_ended(now) {
         switch.serve(now, wires);
     }
-}
-
-/// The egress of a packet whose path is too long to be known beforehand, or begins at a switch.
-#[inline(never)]
-fn egress_by_table(config: &Config, routes: &[Route], node: NodeId, tag: Tag) -> PortId {
-    let route = &routes[tag.flow().index()];
-    let group = if tag.is_answer() { route.answers } else { route.group };
-    let egress = config.table.next_hop(node, group, route.hash);
-    egress.expect("routes were checked before the run")
 }
