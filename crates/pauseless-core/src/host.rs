@@ -358,7 +358,7 @@ impl Host {
             let Some(sizes) = self.senders.sizes(class) else {
                 continue;
             };
-            match self.gate_of_all(now, class, sizes) {
+            match self.gate_of_all(now, class, sizes.0, sizes.1) {
                 Some(Gate::Open) => match self.senders.next(now, class) {
                     Ok(place) => {
                         let is_before =
@@ -379,8 +379,7 @@ impl Host {
     /// The gate of all packets of `class`, whose smallest and largest ones have so many bytes; `None` if it
     /// depends on the packet, as where few credits are left.
     #[inline]
-    fn gate_of_all(&self, now: Time, class: Class, sizes: (Bytes, Bytes)) -> Option<Gate> {
-        let (least, most) = sizes;
+    fn gate_of_all(&self, now: Time, class: Class, least: Bytes, most: Bytes) -> Option<Gate> {
         let gate = self.port.gate(now, class, most);
         // What is so for the smallest and for the largest packet is so for all in between; of the schemes
         // of others that is not known.

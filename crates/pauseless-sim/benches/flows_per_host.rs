@@ -79,9 +79,10 @@ fn one_source(count: u64, is_controlled: bool) -> Config {
     let ingress =
         Ingress { control: FlowControl::Pfc(derivation.pfc()), buffer: derivation.buffer };
     let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
-    let control = match is_controlled {
-        true => CongestionControl::Dcqcn(dcqcn::Config::default()),
-        false => CongestionControl::None,
+    let control = if is_controlled {
+        CongestionControl::Dcqcn(dcqcn::Config::default())
+    } else {
+        CongestionControl::None
     };
     Config {
         ingress: IngressTable::uniform(&topology, 1, ingress),
@@ -116,16 +117,17 @@ fn one_source(count: u64, is_controlled: bool) -> Config {
 fn flows(count: u64, is_controlled: bool, topology: &Topology, routes: &Routes) -> Vec<Flow> {
     let [source, target] = [0, 1].map(|host| topology.hosts()[host]);
     let line = topology.port(source, PortId(0)).rate;
-    let reaction = match is_controlled {
-        true => Reaction::Controlled {
+    let reaction = if is_controlled {
+        Reaction::Controlled {
             // Flows at their full rate have no timers until they are marked.
             initial: line,
             group: routes.groups.of_host(source),
             class: Class(0),
             window: Bytes::MAX,
             round_trip: Span::ZERO,
-        },
-        false => Reaction::None,
+        }
+    } else {
+        Reaction::None
     };
     let flow = |number| {
         let name = format!("flow {number}");

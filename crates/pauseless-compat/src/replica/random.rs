@@ -45,15 +45,15 @@ impl Streams {
     pub fn open(&self, number: u64) -> Stream {
         let mut stream = Stream { first: [1; 3], second: [1; 3] };
         for bit in (0..64).filter(|bit| number >> bit & 1 == 1) {
-            stream.advance(&self.powers[STREAM + bit]);
+            stream.advance(&self.powers[STREAM + bit].0, &self.powers[STREAM + bit].1);
         }
-        stream.advance(&self.powers[RUN]);
+        stream.advance(&self.powers[RUN].0, &self.powers[RUN].1);
         stream
     }
 
     /// Somebody takes a stream and draws nothing that matters.
     pub fn skip(&mut self) {
-        self.next.advance(&self.powers[STREAM]);
+        self.next.advance(&self.powers[STREAM].0, &self.powers[STREAM].1);
     }
 
     /// A number from 0 to 1: each draw opens a stream of its own.
@@ -78,7 +78,7 @@ impl Stream {
     }
 
     /// Goes on by as many steps as the matrices stand for.
-    fn advance(&mut self, (first, second): &(Matrix, Matrix)) {
+    fn advance(&mut self, first: &Matrix, second: &Matrix) {
         self.first = times::<M1>(first, self.first);
         self.second = times::<M2>(second, self.second);
     }

@@ -20,11 +20,11 @@ pub enum Event {
     Rows,
     /// A flow was read and is about to start.
     Prepare(u32),
-    /// A flow starts.
+    /// A flow starts to send.
     Start(u32),
     /// All queues are looked at.
     Sample,
-    /// The run ends.
+    /// The run ends at this instant.
     Stop,
 }
 
@@ -36,7 +36,7 @@ pub enum Timer {
     Alpha,
     /// The rate is cut if a mark has come back since the last look.
     Look,
-    /// The rate rises.
+    /// The rate of the flow rises.
     Raise,
 }
 

@@ -26,19 +26,19 @@ pub enum What {
 /// A frame in a queue or on a wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// What it is.
+    /// The kind of the frame.
     pub what: What,
     /// The priority group that it belongs to or is about.
     pub group: u8,
     /// Whether a switch has marked it.
     pub is_marked: bool,
-    /// All its bytes.
+    /// The length of the frame.
     pub size: u32,
     /// The flow of data and answers.
     pub flow: u32,
     /// The first byte of data, or the one that a target expects.
     pub sequence: u32,
-    /// The payload bytes.
+    /// The bytes of its payload.
     pub payload: u32,
     /// The interface at which it came to its switch, from 0 on.
     pub ingress: u32,

@@ -118,7 +118,7 @@ impl Marker {
         Marker { kmin, kmax, pmax, mark_at: config.mark_at, phantom, dither: Dither::new(seed) }
     }
 
-    /// As [`super::AnyCongestionPoint::loud_from`].
+    /// The bytes of a queue below which nothing is marked, see [`super::AnyCongestionPoint::loud_from`].
     pub(super) fn loud_from(&self) -> u32 {
         // Nothing is marked at `kmin` itself; a phantom queue counts every packet.
         if self.phantom.is_none() { (self.kmin as u32).saturating_add(1) } else { 0 }

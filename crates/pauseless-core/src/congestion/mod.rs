@@ -594,9 +594,9 @@ macro_rules! each_reaction_point {
 /// The state of a reaction point after a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reacted {
-    /// [`ReactionPoint::rate`]
+    /// The rate at which the flow may send, see [`ReactionPoint::rate`].
     pub rate: Rate,
-    /// [`ReactionPoint::poll_timeout`]
+    /// When the point wants to be called, see [`ReactionPoint::poll_timeout`].
     pub timeout: Time,
 }
 

@@ -361,7 +361,7 @@ impl BufferDownstream {
             || now >= self.quiet_until
     }
 
-    /// As [`super::AnyDownstream::quiet`].
+    /// The queue lengths of the stage that was told, see [`super::AnyDownstream::quiet`].
     #[inline]
     pub(super) fn quiet(&self) -> (Bytes, Bytes) {
         // Where B_1 is zero, not even an empty queue is in the first stage.

@@ -100,7 +100,7 @@ impl PfcDownstream {
 }
 
 impl PfcDownstream {
-    /// As [`super::AnyDownstream::quiet`].
+    /// The counts between the thresholds that matter next, see [`super::AnyDownstream::quiet`].
     #[inline]
     pub(super) fn quiet(&self) -> (Bytes, Bytes) {
         match (self.pausing, self.announced) {

@@ -50,7 +50,7 @@ pub(super) struct PortState {
 }
 
 impl PortState {
-    /// An idle port.
+    /// A port that sends nothing and has no frames.
     pub fn new(port: &Port, is_switch: bool) -> PortState {
         PortState {
             node: port.node,
@@ -83,7 +83,7 @@ impl PortState {
         self.last_span.1
     }
 
-    /// Whether frames wait.
+    /// Whether frames wait to be sent.
     pub fn is_occupied(&self) -> bool {
         self.occupied != 0
     }
