@@ -186,9 +186,7 @@ struct Records {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Source {
-    /// The numbers of its pending timers by [`Timer`]; 0 for none.
-    ///
-    /// [`Timer`]: super::schedule::Timer
+    /// The numbers of its pending timers by `Timer`; 0 for none.
     pub timers: [u64; 3],
     alpha: f64,
     /// The rate at which it may send, in bit/s.
@@ -202,9 +200,7 @@ pub struct Source {
     pub group: u8,
     /// The port of its host.
     pub port: u32,
-    /// Its leaf among the [`Turns`] of its host.
-    ///
-    /// [`Turns`]: super::turns::Turns
+    /// Its leaf among the `Turns` of its host.
     pub leaf: u32,
     /// Payload bytes of all of it.
     pub size: u64,
@@ -218,9 +214,7 @@ pub struct Source {
     pub available: u64,
     window: u64,
     base_rtt: u64,
-    /// Where the ports that its packets leave switches at begin, see [`Ways`].
-    ///
-    /// [`Ways`]: super::ways::Ways
+    /// Where the ports that its packets leave switches at begin, see `Ways`.
     pub way: u32,
     last_size: u32,
     updated_to: u32,
