@@ -189,6 +189,7 @@ impl Port {
     pub fn charge(&self, class: Class, size: Bytes) -> Bytes {
         match self.lanes[class.index()].cell {
             1 => size,
+            64 => Bytes::new(size.get().next_multiple_of(64)),
             cell => Bytes::new(size.get().next_multiple_of(u64::from(cell))),
         }
     }
@@ -417,6 +418,12 @@ impl Port {
         self.lanes[class.index()].up.spends_credit()
     }
 
+    /// Whether `class` needs credits, and has them for a frame of `size` bytes.
+    #[inline(always)]
+    pub(crate) fn has_credit(&self, class: Class, size: Bytes) -> bool {
+        self.lanes[class.index()].up.has_credit(size)
+    }
+
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes.
     #[inline(always)]
     pub fn is_stopped(&self, now: Time, class: Class, size: Bytes) -> bool {
@@ -431,7 +438,7 @@ impl Port {
     /// down below the line rate.
     #[inline(always)]
     pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
-        if self.is_open(now, class) {
+        if self.is_open(now, class) || self.has_credit(class, size) {
             return false;
         }
         let is_slow = |rate| rate < self.line;

@@ -63,6 +63,12 @@ impl ClassScheduler {
         }
     }
 
+    /// Whether the highest class always goes first.
+    #[inline]
+    pub(crate) fn is_strict(&self) -> bool {
+        matches!(self.scheduler, Scheduler::Strict)
+    }
+
     /// The class that sends next at `port`, out of those with a bit in `open`; `heads` has the
     /// lengths of their next frames.
     pub fn choose(&mut self, port: PortId, open: u8, heads: &[Bytes; 8]) -> Option<Class> {

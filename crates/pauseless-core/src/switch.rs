@@ -43,7 +43,7 @@ pub use discipline::{Arbiter, Discipline};
 pub use drain::Dropped;
 use drain::Taken;
 use header::Header;
-pub use plain::{Driver, Started};
+pub use plain::{AnyClasses, Driver, Known, OneClass, OneClassOfCredit, Started};
 use software::Software;
 use watchdog::Watchdogs;
 
@@ -117,8 +117,8 @@ pub struct Switch<P> {
     spends_credit: bool,
     /// Whether any ingress counts in whole blocks of credits.
     counts_blocks: bool,
-    /// Whether every packet has to join a queue, even if it leaves at once: turns, gates that count
-    /// credits and congestion points that watch for releases need every step.
+    /// Whether every packet has to join a queue, even if it leaves at once: turns and congestion
+    /// points that watch for releases need every step.
     needs_queue: bool,
     class_count: usize,
     /// The number of classes in which the packets of one ingress counter can leave by one egress.
@@ -275,7 +275,6 @@ impl<P: Copy> Switch<P> {
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
             spends_credit,
             needs_queue: config.discipline.fifos() != Fifos::Egress
-                || spends_credit
                 || config.congestion.watches_release(),
             counts_blocks: (config.ports.iter().flat_map(|port| &port.lanes))
                 .any(|lane| lane.ingress.charge(Bytes::new(1)) > Bytes::new(1)),
@@ -593,13 +592,23 @@ impl<P: Copy> Switch<P> {
 
     /// As [`Switch::look_at_gate`], for changes of the queue itself, which matter only to gates
     /// that count credits.
+    #[inline]
     fn look_at_gate_for_credit(&mut self, now: Time, port: PortId, class: Class) {
-        if self.ports[port.index()].port.spends_credit(class) {
+        let state = &self.ports[port.index()];
+        if self.kept_in == Fifos::Egress && state.stopped & 1 << class.0 == 0 {
+            let head = self.pool.front(&state.queues[class.index()].fifo);
+            let size = head.map_or(Bytes::new(64), |head| head.header.size());
+            if state.port.has_credit(class, size) {
+                return;
+            }
+        }
+        if state.port.spends_credit(class) {
             self.look_at_gate(now, port, class);
         }
     }
 
     /// Notes whether the far end has stopped (`port`, `class`).
+    #[inline(never)]
     fn look_at_gate(&mut self, now: Time, port: PortId, class: Class) {
         let queue = self.queue(port, class);
         self.reconsider_turn(port, class);

@@ -11,10 +11,24 @@ use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{
-    Arrival, Discipline, Driver, Started, Switch, SwitchConfig, Transmit,
+    AnyClasses, Arrival, Discipline, Driver, OneClass, OneClassOfCredit, Started, Switch,
+    SwitchConfig, Transmit,
 };
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
+
+/// Calls a switch with all that is known of it.
+macro_rules! known {
+    ($switch:expr, $call:ident($($argument:expr),*)) => {
+        if $switch.is_known_as::<OneClass>() {
+            $switch.$call::<OneClass>($($argument),*)
+        } else if $switch.is_known_as::<OneClassOfCredit>() {
+            $switch.$call::<OneClassOfCredit>($($argument),*)
+        } else {
+            $switch.$call::<AnyClasses>($($argument),*)
+        }
+    };
+}
 
 const PORTS: u16 = 4;
 const LINE: Rate = Rate::gbps(10);
@@ -229,11 +243,7 @@ impl Both {
             if let Some(port) = self.busy.iter().position(|end| *end == Some(next)) {
                 self.busy[port] = None;
                 let port = PortId(port as u16);
-                let started = if self.short.has_one_class() {
-                    self.short.depart::<true>(next, port)
-                } else {
-                    self.short.depart::<false>(next, port)
-                };
+                let started = known!(self.short, depart(next, port));
                 short.finish(&mut self.short, next, started);
                 self.long.handle_transmitted(next, port);
                 poll(&mut self.long, next, long);
@@ -289,11 +299,7 @@ proptest! {
                     let (size, egress) = (Bytes::new(size), PortId(egress));
                     let packet = number as u32;
                     let arrival = Arrival { packet, size, class, egress, leaving: class };
-                    let one = if both.short.has_one_class() {
-                        both.short.arrive::<true>(now, port, arrival)
-                    } else {
-                        both.short.arrive::<false>(now, port, arrival)
-                    };
+                    let one = known!(both.short, arrive(now, port, arrival));
                     let other = both.long.handle_arrival(now, port, arrival);
                     prop_assert_eq!(one.map(|_| None), other);
                     short.finish(&mut both.short, now, one.unwrap_or(None));

@@ -36,30 +36,25 @@ pub fn default_period(line: Rate) -> Span {
     line.tx_span(Bytes::new(65_535))
 }
 
-/// How wide the counters are.
+/// How wide the counters are; the numbers are their masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Counters {
     /// The standard's 12 bits; a grant reaches at most 2,048 blocks.
-    Iba,
+    //= iba 7.9.4.4 modulo
+    Iba = 0xfff,
     /// 32 bits; a grant reaches at most 2^31 blocks, more than any buffer.
-    Wide,
+    Wide = u32::MAX,
 }
 
 impl Counters {
     const fn mask(self) -> u32 {
-        match self {
-            //= iba 7.9.4.4 modulo
-            Counters::Iba => 0xfff,
-            Counters::Wide => u32::MAX,
-        }
+        self as u32
     }
 
     /// Half of the counter's range: what is further ahead than this counts as behind.
     const fn window(self) -> u32 {
-        match self {
-            Counters::Iba => 2_048,
-            Counters::Wide => 1 << 31,
-        }
+        self.mask() / 2 + 1
     }
 
     fn add(self, counter: u32, blocks: u64) -> u32 {
@@ -210,6 +205,13 @@ impl CbfcUpstream {
     pub fn fctbs(&self) -> u32 {
         self.fctbs
     }
+
+    /// Whether there is credit for a packet of `size` bytes.
+    #[inline]
+    pub(crate) fn covers(&self, size: Bytes) -> bool {
+        //= iba 7.9.4.4 modulo
+        self.counters.covers(self.fccl, self.fctbs, blocks(size))
+    }
 }
 
 impl Upstream for CbfcUpstream {
@@ -226,12 +228,7 @@ impl Upstream for CbfcUpstream {
 
     #[inline]
     fn gate(&self, _now: Time, size: Bytes) -> Gate {
-        //= iba 7.9.4.4 modulo
-        if self.counters.covers(self.fccl, self.fctbs, blocks(size)) {
-            Gate::Open
-        } else {
-            Gate::Closed
-        }
+        if self.covers(size) { Gate::Open } else { Gate::Closed }
     }
 
     #[inline]

@@ -438,6 +438,12 @@ impl AnyUpstream {
             AnyUpstream::Cbfc(_) | AnyUpstream::Gfc(_) | AnyUpstream::Outside(_) => Time::MAX,
         }
     }
+
+    /// Whether credits are counted here, and cover a frame of `size` bytes.
+    #[inline(always)]
+    pub(crate) fn has_credit(&self, size: Bytes) -> bool {
+        matches!(self, AnyUpstream::Cbfc(half) if half.covers(size))
+    }
 }
 
 impl AnyDownstream {

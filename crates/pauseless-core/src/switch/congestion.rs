@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::{Sending, Switch, SwitchConfig, Transmit};
+use super::{Sending, Switch, SwitchConfig, SwitchPort, Transmit};
 use crate::congestion::{
     AnyCongestionPoint, CongestionControl, CongestionPoint, Joining, QueueState,
 };
@@ -32,12 +32,6 @@ impl Watched {
 
     fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.bytes))
-    }
-
-    /// The state of the queue for a point that does not ask whether the far end holds it back.
-    #[inline]
-    fn state(&self, packets: u32) -> QueueState {
-        QueueState { packets, bytes: self.bytes(), is_held: false }
     }
 }
 
@@ -78,12 +72,6 @@ impl<P: Copy> Switch<P> {
     #[inline(never)]
     fn tell_arrival(&mut self, now: Time, egress: PortId, class: Class, size: Bytes) -> Joining {
         let queue = self.queue(egress, class);
-        let watched = &mut self.points[queue];
-        if !self.watches_release {
-            let packets = self.ports[egress.index()].queues[class.index()].packets;
-            let state = watched.state(packets);
-            return watched.point.on_enqueue(now, size, state);
-        }
         let state = self.queue_state(now, egress, class);
         self.points[queue].point.on_enqueue(now, size, state)
     }
@@ -114,12 +102,6 @@ impl<P: Copy> Switch<P> {
     #[inline(never)]
     fn tell_departure(&mut self, now: Time, egress: PortId, class: Class, size: Bytes) -> bool {
         let queue = self.queue(egress, class);
-        let watched = &mut self.points[queue];
-        if !self.watches_release {
-            let packets = self.ports[egress.index()].queues[class.index()].packets;
-            let state = watched.state(packets);
-            return watched.point.on_dequeue(now, size, state);
-        }
         let state = self.queue_state(now, egress, class);
         self.points[queue].point.on_dequeue(now, size, state)
     }
@@ -128,11 +110,16 @@ impl<P: Copy> Switch<P> {
     /// when a signal takes effect, or when it is noticed that a pause has expired.
     #[inline(always)]
     pub(super) fn look_for_release(&mut self, now: Time, egress: PortId, class: Class) {
-        if self.watches_release {
+        if !self.watches_release {
+            return;
+        }
+        let SwitchPort { port, held, .. } = &self.ports[egress.index()];
+        if *held & 1 << class.0 != 0 || !port.is_open(now, class) {
             self.note_release(now, egress, class);
         }
     }
 
+    #[inline(never)]
     fn note_release(&mut self, now: Time, egress: PortId, class: Class) {
         let state = self.queue_state(now, egress, class);
         let bit = 1 << class.0;
@@ -145,14 +132,21 @@ impl<P: Copy> Switch<P> {
         }
     }
 
+    /// The state of a queue; whether it is held back is only said to those points that ask for it.
+    #[inline(always)]
     fn queue_state(&self, now: Time, egress: PortId, class: Class) -> QueueState {
-        let port = &self.ports[egress.index()].port;
-        let is_held = !port.is_open(now, class) && {
-            let head = self.head(egress, class).unwrap_or(Bytes::new(64));
-            port.is_held(now, class, head)
-        };
+        let SwitchPort { port, queues, .. } = &self.ports[egress.index()];
+        let is_held = self.watches_release
+            && !port.is_open(now, class)
+            && self.is_queue_held(now, egress, class);
         let bytes = self.points[self.queue(egress, class)].bytes();
-        QueueState { packets: self.backlog(egress, class), bytes, is_held }
+        QueueState { packets: queues[class.index()].packets, bytes, is_held }
+    }
+
+    #[inline(never)]
+    fn is_queue_held(&self, now: Time, egress: PortId, class: Class) -> bool {
+        let head = self.head(egress, class).unwrap_or(Bytes::new(64));
+        self.ports[egress.index()].port.is_held(now, class, head)
     }
 
     /// The class of the notification that may leave `egress`, the highest first, or the instant at

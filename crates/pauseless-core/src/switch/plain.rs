@@ -3,8 +3,7 @@
 //!
 //! It does what the long way does, in the same order, without questions about what such a switch does
 //! not have. A packet that may leave is returned at once; whatever is rarer marks its port as ready,
-//! as on the long way, and [`Switch::serve`] does the rest. `ONE` says that there is one class only, so
-//! that none has to be looked up.
+//! as on the long way, and [`Switch::serve`] does the rest. [`Known`] says what need not be asked.
 
 use super::congestion::Watched;
 use super::{Fifos, Header, Sending, Switch, SwitchPort, Transmit, Waiting};
@@ -24,6 +23,41 @@ pub trait Driver<P> {
     /// A port was asked for a frame, or got one more, while the far end has stopped these classes, in
     /// which packets wait.
     fn stopped(&mut self, port: PortId, classes: u8);
+}
+
+/// What is known of a plain switch before it is asked.
+pub trait Known {
+    /// Whether there is one class only, so that none has to be looked up.
+    const HAS_ONE_CLASS: bool;
+    /// Whether gates may count credits.
+    const MAY_SPEND_CREDIT: bool;
+}
+
+/// One class, whose gates do not count credits.
+#[derive(Debug)]
+pub struct OneClass;
+
+/// One class, whose gates may count credits.
+#[derive(Debug)]
+pub struct OneClassOfCredit;
+
+/// Any number of classes with any gates.
+#[derive(Debug)]
+pub struct AnyClasses;
+
+impl Known for OneClass {
+    const HAS_ONE_CLASS: bool = true;
+    const MAY_SPEND_CREDIT: bool = false;
+}
+
+impl Known for OneClassOfCredit {
+    const HAS_ONE_CLASS: bool = true;
+    const MAY_SPEND_CREDIT: bool = true;
+}
+
+impl Known for AnyClasses {
+    const HAS_ONE_CLASS: bool = false;
+    const MAY_SPEND_CREDIT: bool = true;
 }
 
 /// A data frame that a port has begun to send.
@@ -52,9 +86,9 @@ impl<P: Copy> Switch<P> {
             && self.ports.iter().all(|state| state.port.is_plain())
     }
 
-    /// Whether there is one class only.
-    pub fn has_one_class(&self) -> bool {
-        self.class_count == 1
+    /// Whether that which `K` says is known of it holds.
+    pub fn is_known_as<K: Known>(&self) -> bool {
+        (!K::HAS_ONE_CLASS || self.class_count == 1) && (K::MAY_SPEND_CREDIT || !self.spends_credit)
     }
 
     /// Whether [`Switch::poll_ready`] has a port.
@@ -80,14 +114,14 @@ impl<P: Copy> Switch<P> {
 
     /// As [`Switch::handle_arrival`]; returns the packet if it leaves at once.
     #[inline(always)]
-    pub fn arrive<const ONE: bool>(
+    pub fn arrive<K: Known>(
         &mut self,
         now: Time,
         ingress: PortId,
         arrival: Arrival<P>,
     ) -> Result<Option<Started<P>>, Overrun> {
         let Arrival { packet, size, class, egress, .. } = arrival;
-        let class = only::<ONE>(class);
+        let class = only::<K>(class);
         let charge = self.charge(ingress, class, size);
         if self.sharing.is_some() {
             self.charge_memory(now, ingress, class, charge)?;
@@ -99,32 +133,26 @@ impl<P: Copy> Switch<P> {
         }
         let out = &mut self.ports[egress.index()];
         let is_idle = out.is_idle();
-        if is_idle && ONE && !self.needs_queue && self.may_pass(now, egress, size) {
-            let is_marked = self.pass_through(now, ingress, egress, size, charge);
+        if is_idle && K::HAS_ONE_CLASS && !self.needs_queue && self.may_pass(now, egress, size) {
+            let is_marked = self.pass_through::<K>(now, ingress, egress, size, charge);
             return Ok(Some(Started { port: egress, packet, size, class, is_marked }));
         }
-        self.join::<ONE>(now, ingress, Arrival { class, ..arrival }, charge);
+        self.join::<K>(now, ingress, Arrival { class, ..arrival }, charge);
         let out = &self.ports[egress.index()];
         if out.stopped != 0 || is_idle && out.port.is_talking() {
             // The driver wants to know when a stopped queue grows.
             self.mark_ready(egress);
         } else if is_idle {
-            return Ok(self.next_rarely::<ONE>(now, egress));
+            return Ok(self.next_rarely::<K>(now, egress));
         }
         Ok(None)
     }
 
     /// Adds a packet to the queue of its egress.
     #[inline(always)]
-    fn join<const ONE: bool>(
-        &mut self,
-        now: Time,
-        ingress: PortId,
-        arrival: Arrival<P>,
-        charge: Bytes,
-    ) {
+    fn join<K: Known>(&mut self, now: Time, ingress: PortId, arrival: Arrival<P>, charge: Bytes) {
         let Arrival { packet, size, class, egress, .. } = arrival;
-        let cell = self.plain_cell::<ONE>(ingress, egress, class);
+        let cell = self.plain_cell::<K>(ingress, egress, class);
         self.waiting[cell] += charge.get() as u32;
         self.ports[egress.index()].queues[class.index()].packets += 1;
         let joining = self.look_at_arrival(now, egress, class, size);
@@ -138,7 +166,7 @@ impl<P: Copy> Switch<P> {
         } else {
             self.join_turns(waiting)
         };
-        if self.spends_credit && (is_alone || is_exposed) {
+        if K::MAY_SPEND_CREDIT && self.spends_credit && (is_alone || is_exposed) {
             // It is not yet known whether there is credit for this packet.
             self.look_at_gate_for_credit(now, egress, class);
         }
@@ -156,7 +184,7 @@ impl<P: Copy> Switch<P> {
 
     /// Sends a packet of the only class that [may pass](Switch::may_pass); whether it is marked.
     #[inline(always)]
-    fn pass_through(
+    fn pass_through<K: Known>(
         &mut self,
         now: Time,
         ingress: PortId,
@@ -178,15 +206,27 @@ impl<P: Copy> Switch<P> {
         let out = &mut self.ports[egress.index()];
         out.port.on_transmit(now, class, size);
         out.sending = Sending::data(ingress, class, class, charge);
+        if K::MAY_SPEND_CREDIT && self.spends_credit {
+            self.look_at_credit(now, egress, class);
+        }
         is_marked
+    }
+
+    /// Notes whether what a port has just begun to send was the last that it had credit for.
+    #[inline(always)]
+    fn look_at_credit(&mut self, now: Time, port: PortId, class: Class) {
+        self.look_at_gate_for_credit(now, port, class);
+        if self.ports[port.index()].stopped != 0 {
+            self.mark_ready(port);
+        }
     }
 
     /// As [`Switch::handle_transmitted`]; returns the next packet if it leaves at once.
     #[inline(always)]
-    pub fn depart<const ONE: bool>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
+    pub fn depart<K: Known>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
         let state = &mut self.ports[port.index()];
         if let Sending::Data { ingress, class, charge, .. } = state.sending {
-            let (class, charge) = (only::<ONE>(class), Bytes::new(u64::from(charge)));
+            let (class, charge) = (only::<K>(class), Bytes::new(u64::from(charge)));
             let from = &mut self.ports[ingress.index()];
             from.port.dequeue(now, class, charge);
             if from.port.is_talking() && from.is_idle() {
@@ -203,21 +243,21 @@ impl<P: Copy> Switch<P> {
             self.mark_ready(port);
             return None;
         }
-        self.next::<ONE>(now, port)
+        self.next::<K>(now, port)
     }
 
     /// As [`Switch::next`], for a packet that has just joined the queue of an idle port.
     #[inline(never)]
-    fn next_rarely<const ONE: bool>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
+    fn next_rarely<K: Known>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
         self.ports[port.index()].wake = Time::MAX;
-        self.next::<ONE>(now, port)
+        self.next::<K>(now, port)
     }
 
     /// The packet that leaves an idle port next, if one may. The port has no message to send, and the
     /// far end has not stopped it.
     #[inline(always)]
-    fn next<const ONE: bool>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
-        let class = if ONE {
+    fn next<K: Known>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
+        let class = if K::HAS_ONE_CLASS {
             let size = if self.kept_in == Fifos::Egress {
                 self.pool.front(&self.ports[port.index()].queues[0].fifo)?.header.size()
             } else {
@@ -229,18 +269,48 @@ impl<P: Copy> Switch<P> {
             }
             Class(0)
         } else {
-            let class = self.choose_class(now, port, |_| Bytes::ZERO);
+            let class = if self.scheduler.is_strict() {
+                self.choose_highest(now, port)
+            } else {
+                self.choose_class(now, port, |_| Bytes::ZERO)
+            };
             if self.ports[port.index()].wake != Time::MAX && class.is_none() {
                 self.mark_ready(port);
             }
             class?
         };
-        Some(self.start::<ONE>(now, port, class))
+        Some(self.start::<K>(now, port, class))
+    }
+
+    /// As [`Switch::choose_class`], for a switch that serves the highest class first, and a port that
+    /// sends the packet at once.
+    #[inline(always)]
+    fn choose_highest(&mut self, now: Time, port: PortId) -> Option<Class> {
+        let mut wake = Time::MAX;
+        for class in (0..self.class_count as u8).rev().map(Class) {
+            let SwitchPort { port: end, queues, .. } = &self.ports[port.index()];
+            if queues[class.index()].packets == 0 {
+                continue;
+            }
+            if end.is_open(now, class) {
+                return Some(class);
+            }
+            let Some(size) = self.head(port, class) else {
+                continue;
+            };
+            match end.gate(now, class, size) {
+                Gate::Open => return Some(class),
+                Gate::At(time) => wake = wake.min(time),
+                Gate::Closed => {}
+            }
+        }
+        self.ports[port.index()].wake = wake;
+        None
     }
 
     /// Sends the first packet of a queue, whose gate is open.
     #[inline(always)]
-    fn start<const ONE: bool>(&mut self, now: Time, port: PortId, class: Class) -> Started<P> {
+    fn start<K: Known>(&mut self, now: Time, port: PortId, class: Class) -> Started<P> {
         self.look_for_release(now, port, class);
         let queue = &mut self.ports[port.index()].queues[class.index()];
         queue.packets -= 1;
@@ -252,19 +322,16 @@ impl<P: Copy> Switch<P> {
         let slot = next.expect("the queue has a head");
         let (ingress, size) = (slot.ingress, slot.header.size());
         let charge = self.charge(ingress, class, size);
-        let cell = self.plain_cell::<ONE>(ingress, port, class);
+        let cell = self.plain_cell::<K>(ingress, port, class);
         self.waiting[cell] -= charge.get() as u32;
         let is_marked = self.look_at_departure(now, port, class, size) || slot.header.is_marked();
         let state = &mut self.ports[port.index()];
         state.port.on_transmit(now, class, size);
         state.sending = Sending::data(ingress, class, class, charge);
-        if self.spends_credit {
-            self.look_at_gate_for_credit(now, port, class);
-            if self.ports[port.index()].stopped != 0 {
-                self.mark_ready(port);
-            }
+        if K::MAY_SPEND_CREDIT && self.spends_credit {
+            self.look_at_credit(now, port, class);
         }
-        if !ONE {
+        if !K::HAS_ONE_CLASS {
             self.scheduler.on_transmit(port, class, size);
         }
         Started { port, packet: slot.packet, size, class, is_marked }
@@ -272,16 +339,16 @@ impl<P: Copy> Switch<P> {
 
     /// The cell of packets that keep their class.
     #[inline(always)]
-    fn plain_cell<const ONE: bool>(&self, ingress: PortId, egress: PortId, class: Class) -> usize {
-        let from = if ONE { ingress.index() } else { self.queue(ingress, class) };
+    fn plain_cell<K: Known>(&self, ingress: PortId, egress: PortId, class: Class) -> usize {
+        let from = if K::HAS_ONE_CLASS { ingress.index() } else { self.queue(ingress, class) };
         from * self.ports.len() + egress.index()
     }
 }
 
 /// The class, which is known if there is only one.
 #[inline(always)]
-fn only<const ONE: bool>(class: Class) -> Class {
-    if ONE { Class(0) } else { class }
+fn only<K: Known>(class: Class) -> Class {
+    if K::HAS_ONE_CLASS { Class(0) } else { class }
 }
 
 impl SwitchPort {

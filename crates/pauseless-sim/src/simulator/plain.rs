@@ -7,7 +7,10 @@ use pauseless_core::congestion::Feedback;
 use pauseless_core::flow_control::Control;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::Overrun;
-use pauseless_core::switch::{Arrival, Discipline, Driver, Started, Switch, Transmit};
+use pauseless_core::switch::{
+    AnyClasses, Arrival, Discipline, Driver, Known, OneClass, OneClassOfCredit, Started, Switch,
+    Transmit,
+};
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use super::flows::{Path, Route};
@@ -80,10 +83,10 @@ impl Wires<'_> {
 
     /// Puts a packet on the wire.
     #[inline(always)]
-    fn send(&mut self, switch: &Switch<Tag>, started: Started<Tag>) {
+    fn send<W: Walk>(&mut self, switch: &Switch<Tag>, started: Started<Tag>) {
         let Started { port, packet, size, class, is_marked } = started;
         let index = self.first + port.index();
-        if self.ends[index].held != 0 || self.is_counting_credit {
+        if self.ends[index].held != 0 || W::Known::MAY_SPEND_CREDIT && self.is_counting_credit {
             self.look_at_hold(switch, port, class);
         }
         let end = &mut self.ends[index];
@@ -163,7 +166,7 @@ impl Driver<Tag> for Wires<'_> {
     fn transmit(&mut self, switch: &Switch<Tag>, port: PortId, frame: Transmit<Tag>) {
         match frame {
             Transmit::Data { packet, size, class, is_marked } => {
-                self.send(switch, Started { port, packet, size, class, is_marked });
+                self.send::<Anyhow>(switch, Started { port, packet, size, class, is_marked });
             }
             Transmit::Control(control) => self.signal(port, control),
         }
@@ -193,14 +196,18 @@ pub(super) fn way(simulator: &Simulator<'_>) -> Way {
     if !is_lean(simulator) {
         return Way::Long;
     }
-    let mut switches = simulator.fabric.nodes.iter().filter_map(|node| match node {
-        Node::Switch(switch) => Some(switch),
-        Node::Host(_) => None,
-    });
-    if !switches.all(Switch::is_plain) {
+    let are_all = |is_so: fn(&Switch<Tag>) -> bool| {
+        simulator.fabric.nodes.iter().all(|node| match node {
+            Node::Switch(switch) => is_so(switch),
+            Node::Host(_) => true,
+        })
+    };
+    if !are_all(Switch::is_plain) {
         Way::Any
-    } else if simulator.config.ingress.class_count() == 1 {
+    } else if are_all(Switch::is_known_as::<OneClass>) {
         Way::One
+    } else if are_all(Switch::is_known_as::<OneClassOfCredit>) {
+        Way::OneOfCredit
     } else {
         Way::Plain
     }
@@ -224,14 +231,40 @@ fn is_lean(simulator: &Simulator<'_>) -> bool {
 /// How the events of switches are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// In a row, by plain switches with one class.
+    /// In a row, by plain switches with one class and without credits.
     One,
+    /// In a row, by plain switches with one class.
+    OneOfCredit,
     /// In a row, by plain switches.
     Plain,
     /// In a row, by any switches.
     Any,
     /// One by one, with all that can be asked about a packet.
     Long,
+}
+
+/// How one event after the other is handled, which is known when the loop over them is compiled.
+trait Walk {
+    /// Whether switches are plain.
+    const IS_PLAIN: bool;
+    /// What else is known of them.
+    type Known: Known;
+}
+
+/// By plain switches of which this is known.
+struct Plainly<K>(std::marker::PhantomData<K>);
+
+/// By any switches.
+struct Anyhow;
+
+impl<K: Known> Walk for Plainly<K> {
+    const IS_PLAIN: bool = true;
+    type Known = K;
+}
+
+impl Walk for Anyhow {
+    const IS_PLAIN: bool = false;
+    type Known = AnyClasses;
 }
 
 /// Why a visit to a switch is interrupted.
@@ -255,9 +288,10 @@ impl Simulator<'_> {
         let mut limit = limit;
         loop {
             let pause = match self.way {
-                Way::One => self.visit_plainly::<{ Way::One as u8 }>(node, limit, end),
-                Way::Plain => self.visit_plainly::<{ Way::Plain as u8 }>(node, limit, end),
-                _ => self.visit_plainly::<{ Way::Any as u8 }>(node, limit, end),
+                Way::One => self.handle_row::<Plainly<OneClass>>(node, limit, end),
+                Way::OneOfCredit => self.handle_row::<Plainly<OneClassOfCredit>>(node, limit, end),
+                Way::Plain => self.handle_row::<Plainly<AnyClasses>>(node, limit, end),
+                Way::Any | Way::Long => self.handle_row::<Anyhow>(node, limit, end),
             };
             // Before what the long way sends, since wires keep the order of frames.
             self.post_all(node);
@@ -284,12 +318,7 @@ impl Simulator<'_> {
 
     /// Handles events as long as they take the short way.
     #[inline(never)]
-    fn visit_plainly<const WAY: u8>(
-        &mut self,
-        node: NodeId,
-        mut limit: Limit,
-        end: Limit,
-    ) -> Pause {
+    fn handle_row<W: Walk>(&mut self, node: NodeId, mut limit: Limit, end: Limit) -> Pause {
         let Visit { switch, mut wires, ways } = self.open(node);
         let pause = loop {
             let Some((event, port)) = wires.queue.first(&wires.events, limit) else {
@@ -298,12 +327,12 @@ impl Simulator<'_> {
             limit = end;
             wires.now = event.time();
             let started = if event.is(Kind::Transmitted) {
-                depart::<WAY>(switch, port, &mut wires)
+                depart::<W>(switch, port, &mut wires)
             } else if event.is(Kind::Arrive)
                 && let Some(packet) = wires.receive(port)
             {
-                let egress = ways.egress::<WAY>(packet.tag);
-                match arrive::<WAY>(switch, port, packet, egress, &mut wires) {
+                let egress = ways.egress::<W>(packet.tag);
+                match arrive::<W>(switch, port, packet, egress, &mut wires) {
                     Ok(started) => started,
                     Err(pause) => break pause,
                 }
@@ -311,7 +340,7 @@ impl Simulator<'_> {
                 break Pause::Other(event.at(wires.first + port.index()));
             };
             if let Some(started) = started {
-                wires.send(switch, started);
+                wires.send::<W>(switch, started);
             }
             if switch.is_ready() {
                 switch.serve(wires.now, &mut wires);
@@ -432,9 +461,9 @@ struct Ways<'s> {
 impl Ways<'_> {
     /// The egress of a packet.
     #[inline(always)]
-    fn egress<const WAY: u8>(&self, tag: Tag) -> PortId {
+    fn egress<W: Walk>(&self, tag: Tag) -> PortId {
         let path = &self.paths[2 * tag.flow().index() + usize::from(tag.is_answer())];
-        let is_known = WAY != Way::Any as u8 || !self.is_notifying || !tag.is_answer();
+        let is_known = W::IS_PLAIN || !self.is_notifying || !tag.is_answer();
         match path.egress(tag.hops()) {
             Some(egress) if is_known => egress,
             _ => self.look_up(tag),
@@ -453,7 +482,7 @@ impl Ways<'_> {
 
 /// Handles the arrival of a packet; returns the packet that leaves at once.
 #[inline(always)]
-fn arrive<const WAY: u8>(
+fn arrive<W: Walk>(
     switch: &mut Switch<Tag>,
     port: PortId,
     packet: Packet,
@@ -467,10 +496,8 @@ fn arrive<const WAY: u8>(
         wires.traffic[wires.first + port.index()].received += size;
     }
     let arrival = Arrival { packet: packet.tag.passed(), size, class, egress, leaving: class };
-    let arrived = if WAY == Way::One as u8 {
-        switch.arrive::<true>(now, port, arrival)
-    } else if WAY == Way::Plain as u8 {
-        switch.arrive::<false>(now, port, arrival)
+    let arrived = if W::IS_PLAIN {
+        switch.arrive::<W::Known>(now, port, arrival)
     } else {
         match switch.handle_arrival(now, port, arrival) {
             Ok(Some(feedback)) => return Err(Pause::Notify(port, packet, feedback)),
@@ -486,14 +513,14 @@ fn arrive<const WAY: u8>(
 
 /// Handles the end of a transmission; returns the packet that leaves next.
 #[inline(always)]
-fn depart<const WAY: u8>(
+fn depart<W: Walk>(
     switch: &mut Switch<Tag>,
     port: PortId,
     wires: &mut Wires<'_>,
 ) -> Option<Started<Tag>> {
     let now = wires.now;
     wires.departures += 1;
-    if WAY == Way::Any as u8 {
+    if !W::IS_PLAIN {
         switch.handle_transmitted(now, port);
         switch.serve(now, wires);
         wires.queue.retire_departure(&mut wires.events, port, now);
@@ -502,11 +529,7 @@ fn depart<const WAY: u8>(
         }
         return None;
     }
-    let started = if WAY == Way::One as u8 {
-        switch.depart::<true>(now, port)
-    } else {
-        switch.depart::<false>(now, port)
-    };
+    let started = switch.depart::<W::Known>(now, port);
     if started.is_none() {
         wires.queue.set_departure(&mut wires.events, port, Time::MAX);
     }
