@@ -59,26 +59,21 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
 /// The number of threads, of at most `cores`, that a run can use well: where little happens in a
 /// window, threads would mostly wait for each other.
 pub fn threads_for(config: &Config, cores: usize) -> usize {
-    /// The least packet-hops of one thread in a window, about a hundred times as long as waiting
-    /// takes.
-    const HOPS_PER_WINDOW: u128 = 500;
-    /// The least packet-hops of one thread in a whole run, so that dividing the network pays.
-    const HOPS: u128 = 500_000;
+    /// The least packet-hops of a thread in a window for each other thread that it waits for.
+    const HOPS_PER_WAIT: u64 = 100;
+    /// The least packet-hops of a thread in a whole run, so that dividing the network pays.
+    const HOPS: u64 = 200_000;
     if cores < 2 || obstacle(config).is_some() {
         return 1;
     }
-    let Some(partition) = partition(config, cores) else {
+    let Some(Partition { load, lookahead, .. }) = partition(config, cores) else {
         return 1;
     };
-    let threads = hops_per_window(config, &partition) / HOPS_PER_WINDOW;
-    let threads = threads.min(u128::from(partition.weight) / HOPS);
-    usize::try_from(threads).unwrap_or(cores).clamp(1, cores)
-}
-
-/// An estimate of the packet-hops in a window.
-fn hops_per_window(config: &Config, partition: &Partition) -> u128 {
-    let duration = u128::from(config.duration.as_ps()).max(1);
-    u128::from(partition.weight) * u128::from(partition.lookahead.as_ps()) / duration
+    let is_busy = |threads: &usize| {
+        let count = *threads as u64;
+        load.hops >= count * HOPS && load.hops_in(lookahead) >= count * (count - 1) * HOPS_PER_WAIT
+    };
+    (2..=cores).rev().find(is_busy).unwrap_or(1)
 }
 
 /// The number of parts of a run on this many threads.

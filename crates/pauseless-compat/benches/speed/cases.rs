@@ -8,6 +8,7 @@ use pauseless_compat::htsim::{self, Options};
 use pauseless_core::unit::Time;
 use pauseless_scenario::{Overrides, Problems, Scenario, ScenarioFile};
 use pauseless_sim::Parallel;
+use pauseless_sim::parallel::threads_for;
 use pauseless_text::source::Source;
 use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
@@ -116,6 +117,7 @@ impl Case {
         Row {
             hosts: config.topology.host_count(),
             threads,
+            chosen: threads_for(config, cores()),
             hops: outcome.packet_hops,
             setup: cpu - start,
             cpu: end - cpu,
@@ -248,6 +250,11 @@ fn head(k: u32, us: u64) -> String {
          [routing]\nkind = \"ecmp\"\n\
          [switch]\nbuffer = \"400 KB\"\n"
     )
+}
+
+/// The cores of this machine.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn cpu_seconds() -> f64 {

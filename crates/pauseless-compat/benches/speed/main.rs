@@ -8,7 +8,8 @@
 //! A `PART` is a part of a case's name; without one, all cases run. `--quick` simulates a tenth of the
 //! time, or flows with a tenth of the bytes. Every run is a process of its own, as for a user, so that
 //! none finds the heap as another has left it. A peer and we run alternately, `--rounds` times; the best
-//! CPU time of each counts, because what else runs on a machine only ever makes a run slower.
+//! CPU time of each counts, because what else runs on a machine only ever makes a run slower. A star
+//! marks the number of threads that a run has by itself.
 //!
 //! | peer | what `COMMAND` is | what it is given |
 //! |---|---|---|
@@ -73,10 +74,9 @@ fn main() -> ExitCode {
 }
 
 fn read(arguments: &[String]) -> Result<Wanted, String> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut wanted = Wanted {
         parts: Vec::new(),
-        threads: [1, 2, 16].into_iter().filter(|n| *n <= cores).collect(),
+        threads: [1, 2, 16].into_iter().filter(|n| *n <= cases::cores()).collect(),
         rounds: 3,
         part: 1,
         peers: Peers::default(),

@@ -10,6 +10,8 @@ use crate::peers::Cost;
 pub struct Row {
     pub hosts: usize,
     pub threads: usize,
+    /// The threads that a run has without `--threads`, on this machine.
+    pub chosen: usize,
     pub hops: u64,
     /// CPU seconds before the simulation: reading files, finding paths.
     pub setup: f64,
@@ -23,8 +25,8 @@ pub struct Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row { hosts, threads, hops, setup, cpu, wall, memory } = self;
-        write!(f, "{hosts} {threads} {hops} {setup} {cpu} {wall} {memory}")
+        let Row { hosts, threads, chosen, hops, setup, cpu, wall, memory } = self;
+        write!(f, "{hosts} {threads} {chosen} {hops} {setup} {cpu} {wall} {memory}")
     }
 }
 
@@ -32,10 +34,11 @@ impl Row {
     /// The opposite of `Display`.
     pub fn parse(text: &str) -> Row {
         let mut words = text.split_whitespace();
-        let mut next = || words.next().expect("seven numbers");
+        let mut next = || words.next().expect("eight numbers");
         Row {
             hosts: next().parse().expect("a number"),
             threads: next().parse().expect("a number"),
+            chosen: next().parse().expect("a number"),
             hops: next().parse().expect("a number"),
             setup: next().parse().expect("a number"),
             cpu: next().parse().expect("a number"),
@@ -77,11 +80,12 @@ pub fn print_head() {
 pub fn print_row(case: &Case, row: &Row, single: f64, peer: Option<Cost>) {
     let peer = peer
         .map_or(String::new(), |cost| format!(" {:>10.2} {:>6.1}x", cost.cpu, row.ratio(&cost)));
+    let mark = if row.threads == row.chosen { "*" } else { "" };
     println!(
         "{:<18} {:>6} {:>7} {:>11} {:>9.2}M {:>7.1} {:>8.2} {:>7.2} {:>7.2}x {:>5} MB{peer}",
         case.name,
         row.hosts,
-        row.threads,
+        format!("{}{mark}", row.threads),
         row.hops,
         row.hops as f64 / row.cpu / 1e6,
         row.cpu / row.hops as f64 * 1e9,

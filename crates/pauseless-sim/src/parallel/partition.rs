@@ -16,15 +16,37 @@ pub(super) struct Partition {
     pub owner: Arc<[u16]>,
     /// The number of parts.
     pub count: usize,
-    /// An estimate of the packets that all nodes handle, by which threads are shared out; zero if
-    /// there is one part.
-    pub weight: u64,
+    /// An estimate of what there is to do, by which threads are shared out.
+    pub load: Load,
     /// The least delay of a wire between two parts: the events of one do not affect the others for
     /// as long.
     pub lookahead: Span,
     /// The least delay of any wire: the events of one node do not affect the others for as long. Zero
     /// if they may at once.
     pub window: Span,
+}
+
+/// An estimate of what there is to do in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Load {
+    /// The packet-hops of the run: what flows have to send, but no more than wires carry.
+    pub hops: u64,
+    /// How long that takes: as long as the busiest wire takes, and from the start of the first flow to
+    /// that of the last one, but not longer than the run.
+    pub span: Span,
+}
+
+impl Load {
+    /// The packet-hops in so much time, on average.
+    pub(super) fn hops_in(&self, span: Span) -> u64 {
+        share(self.hops, span, self.span)
+    }
+}
+
+/// The part of `count` things that fall into `part` of the time `whole`.
+fn share(count: u64, part: Span, whole: Span) -> u64 {
+    let parts = u128::from(count) * u128::from(part.min(whole).as_ps());
+    (parts / u128::from(whole.as_ps()).max(1)) as u64
 }
 
 impl Partition {
@@ -36,7 +58,7 @@ impl Partition {
         Partition {
             owner: vec![0; config.topology.nodes().len()].into(),
             count: 1,
-            weight: 0,
+            load: Load::default(),
             lookahead: if window == Span::ZERO { Span::us(10) } else { window * WINDOWS },
             window,
         }
@@ -64,7 +86,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
         return None;
     }
     let wanted = wanted.min(usize::from(u16::MAX) - 1);
-    let weights = weights(config);
+    let (weights, load) = weights(config);
     let total: u64 = weights.iter().sum();
     let mut delays = Vec::from_iter(wires(config).map(|(_, _, delay)| delay));
     delays.retain(|delay| *delay > Span::ZERO);
@@ -84,7 +106,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
     let lookahead = wires(config).filter(is_cut).map(|(_, _, delay)| delay).min();
     Some(Partition {
         count,
-        weight: total,
+        load,
         // Parts without wires between them never affect each other.
         lookahead: lookahead.unwrap_or(config.duration).max(Span::ps(1)),
         window: window(config),
@@ -101,24 +123,39 @@ fn wires(config: &Config) -> impl Iterator<Item = (NodeId, NodeId, Span)> + '_ {
     })
 }
 
-/// An estimate of the packets that every node handles, from the paths of the flows; with very many
-/// flows, from a sample of them.
-fn weights(config: &Config) -> Vec<u64> {
+/// An estimate of the packets that every node handles, and of the whole run, from the paths of the
+/// flows; with very many flows, from a sample of them.
+fn weights(config: &Config) -> (Vec<u64>, Load) {
     const FLOWS_MAX: usize = 20_000;
     let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
-    let mut weights = Vec::from_iter(nodes.map(|node| config.topology.ports(node).len() as u64));
+    let ports = nodes.map(|node| config.topology.ports(node));
+    let mut weights = Vec::from_iter(ports.clone().map(|ports| ports.len() as u64));
+    // The packets for each wire, and how long it takes for them, in picoseconds.
+    let mut wires = Vec::from_iter(ports.map(|ports| vec![(0u64, 0u64); ports.len()]));
+    let (mut first, mut last) = (Time::MAX, Time::ZERO);
     let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
     for flow in config.flows.iter().step_by(step) {
         let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
         // A flow that travels in a circle is not counted.
         let path = trace(&config.topology, &config.table, header).unwrap_or_default();
         let packets = packets(config, flow).saturating_mul(step as u64);
-        for (node, _) in path {
+        for (node, port) in path {
             weights[node.index()] += packets;
+            let frame = config.topology.ports(node)[port.index()].rate.tx_span(flow.packet);
+            let (count, busy) = &mut wires[node.index()][port.index()];
+            *count += packets;
+            *busy = busy.saturating_add(frame.as_ps().saturating_mul(packets));
         }
         weights[flow.target.index()] += packets;
+        (first, last) = (first.min(flow.start), last.max(flow.start));
     }
-    weights
+    let wires = wires.into_iter().flatten().map(|(count, busy)| (count, Span::ps(busy)));
+    let longest = wires.clone().map(|(_, busy)| busy).max().unwrap_or(Span::ZERO);
+    let load = Load {
+        hops: wires.map(|(count, busy)| share(count, config.duration, busy)).sum(),
+        span: longest.max(last.saturating_since(first)).min(config.duration),
+    };
+    (weights, load)
 }
 
 /// An upper bound of the packets that a flow sends.
