@@ -210,10 +210,23 @@ impl Rotation {
     }
 
     /// The member of `set` whose turn it is.
+    #[inline]
     pub fn peek(&self, set: usize) -> Option<PortId> {
         if self.pinned[set] != u16::MAX {
             return Some(PortId(self.pinned[set]));
         }
+        if self.words_per_set > 1 || !self.dice.is_empty() {
+            return self.peek_far(set);
+        }
+        let (bits, start) = (self.words[set], self.last[set].wrapping_add(1));
+        let above = bits & u64::MAX.checked_shl(u32::from(start)).unwrap_or(0);
+        let rest = if above != 0 { above } else { bits };
+        (rest != 0).then(|| PortId(rest.trailing_zeros() as u16))
+    }
+
+    /// As [`Rotation::peek`], in sets of more than 64 ports or at random.
+    #[inline(never)]
+    fn peek_far(&self, set: usize) -> Option<PortId> {
         let words = &self.words[set * self.words_per_set..][..self.words_per_set];
         if let Some(die) = self.dice.get(set) {
             return draw(words, die);

@@ -366,7 +366,10 @@ impl<P: Copy> Switch<P> {
             self.watch_arrival(now, egress, leaving);
         }
         if self.ports[egress.index()].stopped == 0 {
-            self.mark_idle_ready(egress);
+            // Behind the head of an ingress it does not matter to the egress yet.
+            if is_exposed || self.kept_in != Fifos::Ingress {
+                self.mark_idle_ready(egress);
+            }
         } else {
             // The driver wants to know when a stopped queue grows.
             self.mark_ready(egress);

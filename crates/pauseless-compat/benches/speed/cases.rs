@@ -63,11 +63,13 @@ pub const PAYLOAD: u64 = 1_000;
 const PACKET: u64 = 1_048;
 
 /// Names of schemes, and what follows the section `[switch]` for them.
-const SCHEMES: [(&str, &str); 6] = [
+const SCHEMES: [(&str, &str); 8] = [
     ("pfc", "[flow_control]\nkind = \"pfc\"\n"),
     ("voq", "discipline = \"virtual-output-queued\"\n[flow_control]\nkind = \"pfc\"\n"),
+    ("iq", "discipline = \"input-queued\"\n[flow_control]\nkind = \"pfc\"\n"),
     ("cbfc", "[flow_control]\nkind = \"cbfc\"\n"),
     ("gfc", "[flow_control]\nkind = \"gfc-buffer\"\n"),
+    ("gfc-time", "[flow_control]\nkind = \"gfc-time\"\n"),
     ("pcn", "[flow_control]\nkind = \"pfc\"\n[congestion_control]\nkind = \"pcn\"\n"),
     (
         "dcqcn-ack",
