@@ -217,14 +217,13 @@ impl Usage {
     /// Accounts for a change of the bytes of `lane` outside headroom from `from` to `to`.
     #[inline]
     fn move_lane(&mut self, config: &SharedConfig, lane: usize, from: Bytes, to: Bytes) {
-        let class = config.class_of(lane);
-        let (own, from, to) = match config.partitions.get(class) {
-            None => (config.lanes[lane].reserve, from, to),
-            Some(partition) => {
-                let before = self.classes[class];
-                self.classes[class] = before - from + to;
-                (*partition, before, self.classes[class])
-            }
+        let (own, from, to) = if config.partitions.is_empty() {
+            (config.lanes[lane].reserve, from, to)
+        } else {
+            let class = config.class_of(lane);
+            let before = self.classes[class];
+            self.classes[class] = before - from + to;
+            (config.partitions[class], before, self.classes[class])
         };
         self.pool = self.pool + to.saturating_sub(own) - from.saturating_sub(own);
     }
@@ -326,15 +325,14 @@ impl Memory {
         let at = self.config.lane(port, class);
         let Lane { inside, .. } = self.lanes[at];
         let config = &self.config;
-        let mut usage = self.usage;
-        usage.move_lane(config, at, inside, inside + size);
         let shared = (inside + size).saturating_sub(config.lanes[at].reserve);
         let threshold = self.usage.threshold(config, at);
         let is_within = shared <= threshold || shared == Bytes::ZERO;
-        if is_within && usage.pool <= config.pool {
-            self.usage = usage;
+        self.usage.move_lane(config, at, inside, inside + size);
+        if is_within && self.usage.pool <= config.pool {
             self.lanes[at].inside += size;
         } else {
+            self.usage.move_lane(config, at, inside + size, inside);
             self.take_headroom(port, at, size)?;
         }
         self.total += size;

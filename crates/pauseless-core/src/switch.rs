@@ -558,15 +558,14 @@ impl<P: Copy> Switch<P> {
     ) -> Option<Class> {
         let (mut open, mut wake) = (0u8, Time::MAX);
         let mut heads = [Bytes::ZERO; Class::COUNT_MAX];
-        for (index, head) in heads.iter_mut().enumerate().take(self.class_count) {
-            let class = Class(index as u8);
+        for class in (0..self.class_count as u8).map(Class) {
             let Some(size) = self.head(port, class) else {
                 continue;
             };
-            *head = size;
+            heads[class.index()] = size;
             let gate = self.ports[port.index()].port.gate(now, class, size + ahead(class));
             match gate {
-                Gate::Open => open |= 1 << index,
+                Gate::Open => open |= 1 << class.0,
                 Gate::At(time) => wake = wake.min(time),
                 Gate::Closed => {}
             }
