@@ -156,6 +156,14 @@ impl Host {
         self.port.dequeue(now, class, charge);
     }
 
+    /// As [`Host::handle_arrival`] and [`Host::consume`], for a packet that the host takes out of its
+    /// ingress buffer at once.
+    #[inline(always)]
+    pub fn handle_passage(&mut self, now: Time, class: Class, size: Bytes) -> Result<(), Overrun> {
+        let charge = self.port.charge(class, size);
+        self.port.pass(now, class, charge)
+    }
+
     /// Handles data of `flow` that was taken out of the ingress buffer; `None`, without any effect,
     /// if no such flow is received here.
     pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {

@@ -270,6 +270,27 @@ impl Port {
         }
     }
 
+    /// As [`Port::enqueue`] and [`Port::dequeue`], for a packet that leaves the buffer in the instant in
+    /// which it has arrived.
+    #[inline(always)]
+    pub fn pass(&mut self, now: Time, class: Class, charge: Bytes) -> Result<(), Overrun> {
+        let lane = &mut self.lanes[class.index()];
+        let held = lane.held + charge;
+        if held > lane.quiet.1 || lane.held < lane.quiet.0 || now >= self.timer {
+            return self.pass_loudly(now, class, charge);
+        }
+        lane.held_max = lane.held_max.max(held);
+        Ok(())
+    }
+
+    /// As [`Port::pass`], for a packet that the downstream half has to know of, or that does not fit.
+    #[inline(never)]
+    fn pass_loudly(&mut self, now: Time, class: Class, charge: Bytes) -> Result<(), Overrun> {
+        self.enqueue(now, class, charge)?;
+        self.dequeue(now, class, charge);
+        Ok(())
+    }
+
     /// Informs the downstream half of a packet that has come off the counter.
     #[inline(never)]
     fn dequeue_loudly(&mut self, now: Time, class: Class, charge: Bytes) {

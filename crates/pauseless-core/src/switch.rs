@@ -43,7 +43,7 @@ pub use discipline::{Arbiter, Discipline};
 pub use drain::Dropped;
 use drain::Taken;
 use header::Header;
-pub use plain::{AnyClasses, Driver, Known, OneClass, OneClassOfCredit, Started};
+pub use plain::{AnyClasses, Driver, Known, OneBareClass, OneClass, OneClassOfCredit, Started};
 use software::Software;
 use watchdog::Watchdogs;
 

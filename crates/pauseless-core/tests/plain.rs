@@ -11,8 +11,8 @@ use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{
-    AnyClasses, Arrival, Discipline, Driver, OneClass, OneClassOfCredit, Started, Switch,
-    SwitchConfig, Transmit,
+    AnyClasses, Arrival, Discipline, Driver, OneBareClass, OneClass, OneClassOfCredit, Started,
+    Switch, SwitchConfig, Transmit,
 };
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
@@ -20,7 +20,9 @@ use proptest::prelude::*;
 /// Calls a switch with all that is known of it.
 macro_rules! known {
     ($switch:expr, $call:ident($($argument:expr),*)) => {
-        if $switch.is_known_as::<OneClass>() {
+        if $switch.is_known_as::<OneBareClass>() {
+            $switch.$call::<OneBareClass>($($argument),*)
+        } else if $switch.is_known_as::<OneClass>() {
             $switch.$call::<OneClass>($($argument),*)
         } else if $switch.is_known_as::<OneClassOfCredit>() {
             $switch.$call::<OneClassOfCredit>($($argument),*)
@@ -65,7 +67,7 @@ impl Asked {
         if let Some(Started { port, packet, size, class, is_marked }) = started {
             self.transmit(switch, port, Transmit::Data { packet, size, class, is_marked });
         }
-        if switch.is_ready() {
+        if known!(switch, is_ready()) {
             switch.serve(now, self);
         }
     }

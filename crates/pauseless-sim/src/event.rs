@@ -9,11 +9,15 @@
 //! number, so the root of a tree is its next event. To change a leaf takes one minimum per level and no
 //! branch.
 
+mod opened;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::Time;
+
+pub(crate) use opened::{Due, Opened, OpenedHost};
 
 /// The kinds of event. Simultaneous events are handled in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,11 +121,6 @@ impl Event {
         Time::from_ps(self.time)
     }
 
-    /// The same event of a port with this number.
-    pub(crate) fn at(self, index: usize) -> Event {
-        Event::new(self.time(), self.kind(), index as u32)
-    }
-
     /// Whether it is of this kind.
     #[inline(always)]
     pub(crate) fn is(self, kind: Kind) -> bool {
@@ -155,6 +154,8 @@ pub(crate) struct EventQueue {
     /// The tree over the nodes: time and kind of the first event of each. A node that is being
     /// handled may have a later one.
     firsts: Box<[u64]>,
+    /// The levels of that tree below its root.
+    levels: u32,
     /// What happens to a node and to none of its ports: flows that start and stop, packets that a
     /// slow host takes.
     agendas: Box<[BinaryHeap<Reverse<Event>>]>,
@@ -182,26 +183,18 @@ struct Tree {
     base: u32,
     /// The number of leaves, a power of two, which is also the place of the first one.
     leaves: u32,
-}
-
-/// A node whose arrivals and departures are being handled, see [`EventQueue::open`].
-#[derive(Debug)]
-pub(crate) struct Opened {
-    node: NodeId,
-    tree: Tree,
-    ports: u32,
-    /// The first arrival or departure.
-    root: u64,
-    /// The first of all other events.
-    other: u64,
-    /// The bits of a port in a key, and the instant from which on events have no number.
-    port_bits: u32,
-    horizon: Time,
+    /// The logarithm of that number to the base 2.
+    levels: u32,
 }
 
 /// The number before which the keys of a node are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit(u64);
+
+impl Limit {
+    /// Before which everything is that ever happens.
+    pub(crate) const NONE: Limit = Limit(NEVER);
+}
 
 /// A port of a node.
 #[derive(Clone, Copy, Debug)]
@@ -222,7 +215,7 @@ impl Tree {
     fn new(keys: &mut Vec<u64>, leaves: usize) -> Tree {
         let (base, leaves) = (keys.len() as u32, leaves.next_power_of_two());
         keys.resize(keys.len() + 2 * leaves, NEVER);
-        Tree { base, leaves: leaves as u32 }
+        Tree { base, leaves: leaves as u32, levels: leaves.ilog2() }
     }
 
     /// Sets a leaf, and returns the root.
@@ -230,13 +223,19 @@ impl Tree {
     #[inline(never)]
     fn climb(self, keys: &mut [u64], leaf: u32, key: u64) -> u64 {
         let tree = &mut keys[self.base as usize..];
-        // The sizes of common switches, and of hosts, take no loop and no check of bounds.
-        match self.leaves {
-            16 => climb::<32>(tree, leaf, key),
-            2 => climb::<4>(tree, leaf, key),
-            32 => climb::<64>(tree, leaf, key),
-            64 => climb::<128>(tree, leaf, key),
-            128 => climb::<256>(tree, leaf, key),
+        // The sizes of common switches and networks, and of hosts, take no loop and no check of bounds.
+        match self.levels {
+            1 => climb::<4>(tree, leaf, key),
+            2 => climb::<8>(tree, leaf, key),
+            3 => climb::<16>(tree, leaf, key),
+            4 => climb::<32>(tree, leaf, key),
+            5 => climb::<64>(tree, leaf, key),
+            6 => climb::<128>(tree, leaf, key),
+            7 => climb::<256>(tree, leaf, key),
+            8 => climb::<512>(tree, leaf, key),
+            9 => climb::<1024>(tree, leaf, key),
+            10 => climb::<2048>(tree, leaf, key),
+            11 => climb::<4096>(tree, leaf, key),
             _ => {
                 let (mut at, mut least) = ((self.leaves + leaf) as usize, key);
                 while at > 1 {
@@ -307,6 +306,7 @@ impl EventQueue {
             nodes: all.into(),
             keys: keys.into(),
             firsts: vec![NEVER; 2 * count.next_power_of_two()].into(),
+            levels: count.next_power_of_two().ilog2(),
             agendas: vec![BinaryHeap::new(); count].into(),
             whole: BinaryHeap::new(),
         }
@@ -348,79 +348,9 @@ impl EventQueue {
         self.set(place, kind, NEVER);
     }
 
-    /// Begins to handle the arrivals and departures of a node; [`EventQueue::close`] ends that.
-    #[inline(always)]
-    pub(crate) fn open(&self, node: NodeId) -> Opened {
-        let NodeEvents { roots, trees, ports, .. } = &self.nodes[node.index()];
-        Opened {
-            node,
-            tree: trees[0],
-            ports: *ports,
-            root: roots[0],
-            other: roots[1].min(roots[2]),
-            port_bits: self.port_bits,
-            horizon: self.horizon,
-        }
-    }
-
-    /// Makes the first arrival or departure of a node known to all others.
-    #[inline(always)]
-    pub(crate) fn close(&mut self, opened: &Opened) {
-        self.nodes[opened.node.index()].roots[0] = opened.root;
-    }
-
-    /// The first event of a node before `limit`, and its port.
-    #[inline(always)]
-    pub(crate) fn first(&self, opened: &Opened, limit: Limit) -> Option<(Event, PortId)> {
-        let key = opened.root.min(opened.other);
-        if key >= limit.0 {
-            return None;
-        }
-        let rank = key >> opened.port_bits;
-        let mut port = key as u32 & ((1 << opened.port_bits) - 1);
-        if self.is_long {
-            let node = &self.nodes[opened.node.index()];
-            let tree = if opened.root == key { Some(opened.tree) } else { None };
-            let search = |tree: Tree| tree.search(&self.keys, key) % opened.ports;
-            port = tree.map_or_else(|| node.search(&self.keys, key), search);
-        }
-        let kind = rank as u32 & ((1 << KIND_BITS) - 1);
-        let event = Event { time: rank >> KIND_BITS, key: kind << INDEX_BITS | port };
-        Some((event, PortId(port as u16)))
-    }
-
-    /// Sets the timeout of a port of the node.
-    #[inline(never)]
-    pub(crate) fn set_timeout(&mut self, opened: &mut Opened, port: PortId, time: Time) {
-        let place = Place { node: opened.node, port };
-        self.push_here(place, Kind::Timeout, time);
-        let roots = self.nodes[opened.node.index()].roots;
-        opened.other = roots[1].min(roots[2]);
-    }
-
-    /// Sets the next arrival at a port of the node.
-    #[inline(always)]
-    pub(crate) fn set_arrival(&mut self, opened: &mut Opened, port: PortId, time: Time) {
-        let key = opened.key(port, Kind::Arrive, time);
-        opened.root = opened.tree.climb(&mut self.keys, u32::from(port.0), key);
-    }
-
-    /// Sets the end of the transmission of a port of the node; [`Time::MAX`] if it sends nothing.
-    #[inline(always)]
-    pub(crate) fn set_departure(&mut self, opened: &mut Opened, port: PortId, time: Time) {
-        let key = opened.key(port, Kind::Transmitted, time);
-        let leaf = opened.ports + u32::from(port.0);
-        opened.root = opened.tree.climb(&mut self.keys, leaf, key);
-    }
-
-    /// Removes the end of a transmission that was handled at `now`, unless the port sends again.
-    #[inline(always)]
-    pub(crate) fn retire_departure(&mut self, opened: &mut Opened, port: PortId, now: Time) {
-        let leaf = opened.ports + u32::from(port.0);
-        let key = opened.key(port, Kind::Transmitted, now);
-        if opened.tree.get(&self.keys, leaf) == key {
-            opened.root = opened.tree.climb(&mut self.keys, leaf, NEVER);
-        }
+    /// Whether the run is so long that ports do not fit into keys.
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_long
     }
 
     /// Sets a leaf, and returns the root of its tree.
@@ -548,14 +478,10 @@ impl EventQueue {
     #[inline]
     pub(crate) fn leave(&mut self, node: NodeId) {
         let roots = self.nodes[node.index()].roots;
-        let mut least = self.rank(roots[0].min(roots[1]).min(roots[2]));
-        let mut at = self.firsts.len() / 2 + node.index();
-        while at > 1 {
-            self.firsts[at] = least;
-            least = least.min(self.firsts[at ^ 1]);
-            at /= 2;
-        }
-        self.firsts[1] = least;
+        let first = self.rank(roots[0].min(roots[1]).min(roots[2]));
+        let (leaves, levels) = (self.firsts.len() / 2, self.levels);
+        let tree = Tree { base: 0, leaves: leaves as u32, levels };
+        self.firsts[1] = tree.climb(&mut self.firsts, node.0, first);
     }
 
     /// The key of an event of a port.
@@ -579,17 +505,6 @@ impl EventQueue {
             self.firsts[at] = rank;
             at /= 2;
         }
-    }
-}
-
-impl Opened {
-    #[inline(always)]
-    fn key(&self, port: PortId, kind: Kind, time: Time) -> u64 {
-        if time >= self.horizon {
-            return NEVER;
-        }
-        let rank = time.as_ps() << KIND_BITS | kind as u64;
-        rank << self.port_bits | u64::from(u32::from(port.0) & ((1 << self.port_bits) - 1))
     }
 }
 

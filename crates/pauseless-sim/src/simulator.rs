@@ -4,6 +4,7 @@ mod away;
 mod conserve;
 mod flows;
 mod hearing;
+mod hosts;
 mod mitigate;
 mod order;
 mod passage;
@@ -465,20 +466,21 @@ impl<'c> Simulator<'c> {
     }
 
     fn drain_host(&mut self, node: NodeId) {
+        if self.way != plain::Way::Long {
+            let mut at = self.open_host(node);
+            at.drain();
+            at.close();
+            self.post_all(node);
+            return self.attend(node);
+        }
         let index = self.fabric.end_index(node, PortId(0));
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
             unreachable!("asked by the caller");
         };
         let transmit = host.poll_transmit(self.now);
         let wanted = host.poll_timeout();
-        match transmit {
-            None => {}
-            Some(Transmit::Data { packet, size, class, .. })
-                if self.way != plain::Way::Long && !self.is_trailing =>
-            {
-                self.send_plainly(index, packet, size, class);
-            }
-            Some(transmit) => self.send(index, transmit),
+        if let Some(transmit) = transmit {
+            self.send(index, transmit);
         }
         self.arm(index, wanted);
         if self.is_out_of_band {
@@ -492,37 +494,6 @@ impl<'c> Simulator<'c> {
         let transmit = self.tag(transmit);
         self.transmit(index, transmit);
         self.look_at_sent(index, transmit);
-    }
-
-    /// As [`Simulator::send`], for a packet where packets take the short way: it waits for nothing random,
-    /// and nobody looks at it.
-    #[inline(always)]
-    fn send_plainly(&mut self, index: usize, packet: Outgoing, size: Bytes, class: Class) {
-        let tag = match packet {
-            Outgoing::Data { flow, sequence } => {
-                self.stopping.sent += size;
-                Tag::data(flow, sequence)
-            }
-            Outgoing::Answer { flow, feedback } => self.answer(flow, feedback, size),
-        };
-        let Fabric { ends, sky, .. } = &mut self.fabric;
-        let end = &mut ends[index];
-        end.sent += size;
-        let left = self.now + end.line.tx_span(size + self.config.wire_overhead);
-        self.queue.push_here(end.place(), Kind::Transmitted, left);
-        let (arrival, packet) = (left + end.delay, Packet::new(tag, size, class));
-        let (peer, away) = (end.peer, end.away);
-        if away == End::HERE {
-            let peer = &mut ends[peer as usize];
-            if sky.launch_packet(peer, arrival, packet) {
-                self.queue.push(peer.place(), Kind::Arrive, arrival);
-            }
-        } else {
-            self.post(index, arrival, Frame::Data(packet));
-        }
-        if self.fabric.ends[index].held != 0 || self.is_counting_credit {
-            self.look_at_spread(index, class);
-        }
     }
 
     /// Handles a frame that has started: it may show that a pause has expired, use up the last

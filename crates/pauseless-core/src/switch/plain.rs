@@ -31,7 +31,14 @@ pub trait Known {
     const HAS_ONE_CLASS: bool;
     /// Whether gates may count credits.
     const MAY_SPEND_CREDIT: bool;
+    /// Whether packets wait at their egress, and nothing but ports and their queues counts them: no
+    /// congestion points, no shared memory, no blocks of credits.
+    const IS_BARE: bool;
 }
+
+/// One class of a switch in which nothing but ports and queues counts packets.
+#[derive(Debug)]
+pub struct OneBareClass;
 
 /// One class, whose gates do not count credits.
 #[derive(Debug)]
@@ -45,19 +52,28 @@ pub struct OneClassOfCredit;
 #[derive(Debug)]
 pub struct AnyClasses;
 
+impl Known for OneBareClass {
+    const HAS_ONE_CLASS: bool = true;
+    const MAY_SPEND_CREDIT: bool = false;
+    const IS_BARE: bool = true;
+}
+
 impl Known for OneClass {
     const HAS_ONE_CLASS: bool = true;
     const MAY_SPEND_CREDIT: bool = false;
+    const IS_BARE: bool = false;
 }
 
 impl Known for OneClassOfCredit {
     const HAS_ONE_CLASS: bool = true;
     const MAY_SPEND_CREDIT: bool = true;
+    const IS_BARE: bool = false;
 }
 
 impl Known for AnyClasses {
     const HAS_ONE_CLASS: bool = false;
     const MAY_SPEND_CREDIT: bool = true;
+    const IS_BARE: bool = false;
 }
 
 /// A data frame that a port has begun to send.
@@ -88,13 +104,24 @@ impl<P: Copy> Switch<P> {
 
     /// Whether that which `K` says is known of it holds.
     pub fn is_known_as<K: Known>(&self) -> bool {
-        (!K::HAS_ONE_CLASS || self.class_count == 1) && (K::MAY_SPEND_CREDIT || !self.spends_credit)
+        (!K::HAS_ONE_CLASS || self.class_count == 1)
+            && (K::MAY_SPEND_CREDIT || !self.spends_credit)
+            && (!K::IS_BARE || self.is_bare())
+    }
+
+    fn is_bare(&self) -> bool {
+        self.kept_in == Fifos::Egress
+            && self.sharing.is_none()
+            && self.points.is_empty()
+            && !self.counts_blocks
+            && !self.watches_release
     }
 
     /// Whether [`Switch::poll_ready`] has a port.
     #[inline(always)]
-    pub fn is_ready(&self) -> bool {
-        self.ready.count > 0 || self.sharing.as_ref().is_some_and(|sharing| sharing.has_resumed())
+    pub fn is_ready<K: Known>(&self) -> bool {
+        self.ready.count > 0
+            || !K::IS_BARE && self.sharing.as_ref().is_some_and(|sharing| sharing.has_resumed())
     }
 
     /// Lets every port that may have something to send send it.
@@ -122,8 +149,8 @@ impl<P: Copy> Switch<P> {
     ) -> Result<Option<Started<P>>, Overrun> {
         let Arrival { packet, size, class, egress, .. } = arrival;
         let class = only::<K>(class);
-        let charge = self.charge(ingress, class, size);
-        if self.sharing.is_some() {
+        let charge = self.plain_charge::<K>(ingress, class, size);
+        if !K::IS_BARE && self.sharing.is_some() {
             self.charge_memory(now, ingress, class, charge)?;
         }
         let into = &mut self.ports[ingress.index()];
@@ -133,8 +160,15 @@ impl<P: Copy> Switch<P> {
         }
         let out = &mut self.ports[egress.index()];
         let is_idle = out.is_idle();
-        if is_idle && K::HAS_ONE_CLASS && !self.needs_queue && self.may_pass(now, egress, size) {
-            let is_marked = self.pass_through::<K>(now, ingress, egress, size, charge);
+        let may_pass = is_idle && K::HAS_ONE_CLASS && (K::IS_BARE || !self.needs_queue);
+        if may_pass && out.lets_pass(now, size) {
+            let is_marked = !K::IS_BARE && self.is_marked_in_passing(now, egress, size);
+            let out = &mut self.ports[egress.index()];
+            out.port.on_transmit(now, class, size);
+            out.sending = Sending::data(ingress, class, class, charge);
+            if K::MAY_SPEND_CREDIT && self.spends_credit {
+                self.look_at_credit(now, egress, class);
+            }
             return Ok(Some(Started { port: egress, packet, size, class, is_marked }));
         }
         self.join::<K>(now, ingress, Arrival { class, ..arrival }, charge);
@@ -155,12 +189,13 @@ impl<P: Copy> Switch<P> {
         let cell = self.plain_cell::<K>(ingress, egress, class);
         self.waiting[cell] += charge.get() as u32;
         self.ports[egress.index()].queues[class.index()].packets += 1;
-        let joining = self.look_at_arrival(now, egress, class, size);
-        let header = Header::new(size, class, class, joining == Joining::Marked);
+        let is_marked =
+            !K::IS_BARE && self.look_at_arrival(now, egress, class, size) == Joining::Marked;
+        let header = Header::new(size, class, class, is_marked);
         let waiting = Waiting { packet, header, ingress, egress };
         let queue = &mut self.ports[egress.index()].queues[class.index()];
         let is_alone = queue.packets == 1;
-        let is_exposed = if self.kept_in == Fifos::Egress {
+        let is_exposed = if K::IS_BARE || self.kept_in == Fifos::Egress {
             self.pool.push_back(&mut queue.fifo, waiting);
             false
         } else {
@@ -172,44 +207,19 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// Whether a packet of the only class need not join the queue of its idle egress, since nothing is
-    /// before it and it may leave.
+    /// Whether a packet of the only class that does not join the queue of its idle egress is marked.
     #[inline(always)]
-    fn may_pass(&self, now: Time, egress: PortId, size: Bytes) -> bool {
-        let out = &self.ports[egress.index()];
-        out.queues[0].packets == 0
-            && !out.port.is_talking()
-            && out.port.gate(now, Class(0), size) == Gate::Open
-    }
-
-    /// Sends a packet of the only class that [may pass](Switch::may_pass); whether it is marked.
-    #[inline(always)]
-    fn pass_through<K: Known>(
-        &mut self,
-        now: Time,
-        ingress: PortId,
-        egress: PortId,
-        size: Bytes,
-        charge: Bytes,
-    ) -> bool {
+    fn is_marked_in_passing(&mut self, now: Time, egress: PortId, size: Bytes) -> bool {
         let class = Class(0);
-        let mut is_marked = false;
         // While nothing waits, its own bytes are all that a congestion point counts.
         let is_watched = |watched: &Watched| watched.is_loud_at(size);
-        if self.points.get(egress.index()).is_some_and(is_watched) {
-            self.ports[egress.index()].queues[0].packets = 1;
-            let joining = self.look_at_arrival(now, egress, class, size);
-            self.ports[egress.index()].queues[0].packets = 0;
-            is_marked = self.look_at_departure(now, egress, class, size);
-            is_marked |= joining == Joining::Marked;
+        if !self.points.get(egress.index()).is_some_and(is_watched) {
+            return false;
         }
-        let out = &mut self.ports[egress.index()];
-        out.port.on_transmit(now, class, size);
-        out.sending = Sending::data(ingress, class, class, charge);
-        if K::MAY_SPEND_CREDIT && self.spends_credit {
-            self.look_at_credit(now, egress, class);
-        }
-        is_marked
+        self.ports[egress.index()].queues[0].packets = 1;
+        let joining = self.look_at_arrival(now, egress, class, size);
+        self.ports[egress.index()].queues[0].packets = 0;
+        self.look_at_departure(now, egress, class, size) || joining == Joining::Marked
     }
 
     /// Notes whether what a port has just begun to send was the last that it had credit for.
@@ -232,7 +242,7 @@ impl<P: Copy> Switch<P> {
             if from.port.is_talking() && from.is_idle() {
                 self.mark_ready(ingress);
             }
-            if self.sharing.is_some() {
+            if !K::IS_BARE && self.sharing.is_some() {
                 self.free_memory(now, ingress, class, charge);
             }
         }
@@ -258,7 +268,7 @@ impl<P: Copy> Switch<P> {
     #[inline(always)]
     fn next<K: Known>(&mut self, now: Time, port: PortId) -> Option<Started<P>> {
         let class = if K::HAS_ONE_CLASS {
-            let size = if self.kept_in == Fifos::Egress {
+            let size = if K::IS_BARE || self.kept_in == Fifos::Egress {
                 self.pool.front(&self.ports[port.index()].queues[0].fifo)?.header.size()
             } else {
                 self.head(port, Class(0))?
@@ -311,20 +321,23 @@ impl<P: Copy> Switch<P> {
     /// Sends the first packet of a queue, whose gate is open.
     #[inline(always)]
     fn start<K: Known>(&mut self, now: Time, port: PortId, class: Class) -> Started<P> {
-        self.look_for_release(now, port, class);
+        if !K::IS_BARE {
+            self.look_for_release(now, port, class);
+        }
         let queue = &mut self.ports[port.index()].queues[class.index()];
         queue.packets -= 1;
-        let next = if self.kept_in == Fifos::Egress {
+        let next = if K::IS_BARE || self.kept_in == Fifos::Egress {
             self.pool.pop_front(&mut queue.fifo)
         } else {
             self.pop_in_turn(port, class)
         };
         let slot = next.expect("the queue has a head");
         let (ingress, size) = (slot.ingress, slot.header.size());
-        let charge = self.charge(ingress, class, size);
+        let charge = self.plain_charge::<K>(ingress, class, size);
         let cell = self.plain_cell::<K>(ingress, port, class);
         self.waiting[cell] -= charge.get() as u32;
-        let is_marked = self.look_at_departure(now, port, class, size) || slot.header.is_marked();
+        let is_marked = !K::IS_BARE
+            && (self.look_at_departure(now, port, class, size) || slot.header.is_marked());
         let state = &mut self.ports[port.index()];
         state.port.on_transmit(now, class, size);
         state.sending = Sending::data(ingress, class, class, charge);
@@ -335,6 +348,12 @@ impl<P: Copy> Switch<P> {
             self.scheduler.on_transmit(port, class, size);
         }
         Started { port, packet: slot.packet, size, class, is_marked }
+    }
+
+    /// The bytes that a packet takes of its ingress buffer.
+    #[inline(always)]
+    fn plain_charge<K: Known>(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
+        if K::IS_BARE { size } else { self.charge(ingress, class, size) }
     }
 
     /// The cell of packets that keep their class.
@@ -355,5 +374,14 @@ impl SwitchPort {
     #[inline(always)]
     fn is_idle(&self) -> bool {
         matches!(self.sending, Sending::Nothing)
+    }
+
+    /// Whether a packet of the only class need not join the queue of this idle egress, since nothing is
+    /// before it and it may leave.
+    #[inline(always)]
+    fn lets_pass(&self, now: Time, size: Bytes) -> bool {
+        self.queues[0].packets == 0
+            && !self.port.is_talking()
+            && self.port.gate(now, Class(0), size) == Gate::Open
     }
 }

@@ -5,18 +5,19 @@ use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received, Source};
 use pauseless_core::host::{Listener, Outgoing, Sender, Taken};
 use pauseless_core::id::{FlowId, GroupId, NodeId, PortId};
 use pauseless_core::switch::{Arrival, Transmit};
-use pauseless_core::transport::{Finish, Transport};
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::trace::{Header, follow};
 
 use std::sync::Arc;
 
 use super::Simulator;
+use super::hosts::received;
 use super::mitigate::add;
 use crate::config::{Config, Flow, Reaction};
 use crate::event::{Event, Kind};
 use crate::fabric::{Node, Packet};
-use crate::tag::{Content, Tag};
+use crate::tag::Tag;
 
 /// The flows that wait for others to finish.
 #[derive(Clone, Debug)]
@@ -176,32 +177,27 @@ impl Simulator<'_> {
     /// A host takes a packet out of its ingress buffer.
     #[inline]
     pub(super) fn consume(&mut self, node: NodeId, packet: Packet) {
-        let Packet { tag, class, .. } = packet;
-        let size = packet.size();
-        let (now, flow) = (self.now, tag.flow());
-        let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
-            panic!("a receiver is a host");
-        };
-        host.consume(now, class, size);
-        let received = match tag.content() {
-            Content::Answer { place } => {
-                self.tally.answered_bytes += size;
-                return self.tell(node, flow, place);
-            }
-            Content::Data { sequence, is_marked } => {
-                Received { size, sequence, is_marked, echo: Echo::NONE }
-            }
-            Content::Trailed { place, is_marked } => Received {
-                size,
-                sequence: self.trails.get(place).sequence,
-                is_marked,
-                echo: Echo(place),
-            },
-        };
+        let mut at = self.open_host(node);
+        at.host.consume(at.now(), packet.class, packet.size());
+        let accepted = at.accept(packet);
+        at.close();
+        if let Err(rare) = accepted {
+            self.accept_rarely(node, rare);
+        }
+    }
+
+    /// Handles a packet that may be the first of its flow, or the one that completes it.
+    #[cold]
+    pub(super) fn accept_at_edge(&mut self, node: NodeId, packet: Packet) {
+        let (flow, size) = (packet.tag.flow(), packet.size());
         if !self.is_controlling {
             return self.deliver(node, flow, size);
         }
-        let taken = match host.handle_data(now, flow, received) {
+        let received = received(packet, &self.trails);
+        let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
+            panic!("a receiver is a host");
+        };
+        let taken = match host.handle_data(self.now, flow, received) {
             Some(taken) => taken,
             None => self.listen(node, flow, received),
         };
@@ -209,25 +205,6 @@ impl Simulator<'_> {
             self.trails.remove(received.echo.0);
         }
         if taken.is_new { self.deliver(node, flow, size) } else { self.refuse(size) }
-    }
-
-    /// Delivers feedback to the source of a flow.
-    #[inline]
-    fn tell(&mut self, node: NodeId, flow: FlowId, place: u32) {
-        let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
-            panic!("a source is a host");
-        };
-        let feedback = self.answers.remove(place);
-        let is_complete = match feedback.echo() {
-            Echo::NONE => host.handle_feedback(self.now, flow, feedback),
-            Echo(place) => {
-                let trail = self.trails.remove(place);
-                host.handle_telemetry(self.now, flow, feedback, trail.hops())
-            }
-        };
-        if is_complete && self.config.transport.finish == Finish::Source {
-            self.finish_flow(flow);
-        }
     }
 
     /// Handles a packet of a flow that is not received here yet: its target starts to give
@@ -292,7 +269,7 @@ impl Simulator<'_> {
         add(&mut self.tally.refused, size);
     }
 
-    fn finish_flow(&mut self, flow: FlowId) {
+    pub(super) fn finish_flow(&mut self, flow: FlowId) {
         self.flows[flow.index()].finish = Some(self.now);
         // A stopped flow is settled, perhaps at another node.
         if self.now < self.config.flows[flow.index()].stop || self.away.is_none() {
@@ -343,10 +320,7 @@ impl Simulator<'_> {
     }
 
     pub(super) fn answer(&mut self, flow: FlowId, feedback: Feedback, size: Bytes) -> Tag {
-        self.tally.answers += 1;
-        let is_ack = matches!(feedback, Feedback::Ack { .. } | Feedback::Nack { .. });
-        self.tally.acknowledgements += u64::from(is_ack);
-        self.tally.answer_bytes += size;
+        self.tally.count_answer(feedback, size);
         Tag::answer(flow, self.answers.insert(feedback))
     }
 

@@ -47,8 +47,14 @@ impl Simulator<'_> {
     #[inline(always)]
     fn take_some(&mut self, node: NodeId, limit: Event, end: Event) {
         let [limit, end] = [limit, end].map(|event| self.queue.before(event));
-        if self.way != Way::Long && matches!(self.fabric.nodes[node.index()], Node::Switch(_)) {
-            return self.visit(node, limit, end);
+        if self.way != Way::Long {
+            match self.fabric.nodes[node.index()] {
+                Node::Switch(_) => return self.visit(node, limit, end),
+                Node::Host(_) if self.receivers.of(node).is_none() => {
+                    return self.visit_host(node, limit, end);
+                }
+                Node::Host(_) => {}
+            }
         }
         let mut next = self.queue.first_of(node, limit);
         while let Some(event) = next {

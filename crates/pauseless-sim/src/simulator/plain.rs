@@ -8,8 +8,8 @@ use pauseless_core::flow_control::Control;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::Overrun;
 use pauseless_core::switch::{
-    AnyClasses, Arrival, Discipline, Driver, Known, OneClass, OneClassOfCredit, Started, Switch,
-    Transmit,
+    AnyClasses, Arrival, Discipline, Driver, Known, OneBareClass, OneClass, OneClassOfCredit,
+    Started, Switch, Transmit,
 };
 use pauseless_core::unit::{Bytes, Span, Time};
 
@@ -90,7 +90,9 @@ impl Wires<'_> {
             self.look_at_hold(switch, port, class);
         }
         let end = &mut self.ends[index];
-        if let Some(trails) = &mut self.trails {
+        if !W::Known::IS_BARE
+            && let Some(trails) = &mut self.trails
+        {
             write_hop(trails, switch, self.now, end, packet);
         }
         end.sent += size;
@@ -204,6 +206,11 @@ pub(super) fn way(simulator: &Simulator<'_>) -> Way {
     };
     if !are_all(Switch::is_plain) {
         Way::Any
+    } else if are_all(Switch::is_known_as::<OneBareClass>)
+        && !simulator.is_trailing
+        && !simulator.config.ingress.is_sharing()
+    {
+        Way::Bare
     } else if are_all(Switch::is_known_as::<OneClass>) {
         Way::One
     } else if are_all(Switch::is_known_as::<OneClassOfCredit>) {
@@ -217,6 +224,7 @@ pub(super) fn way(simulator: &Simulator<'_>) -> Way {
 fn is_lean(simulator: &Simulator<'_>) -> bool {
     let config = simulator.config;
     config.discipline != Discipline::Software
+        && !simulator.queue.is_long()
         && simulator.is_plain
         && !simulator.is_out_of_band
         && !simulator.wire_losses.is_any()
@@ -231,6 +239,8 @@ fn is_lean(simulator: &Simulator<'_>) -> bool {
 /// How the events of switches are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
+    /// In a row, by plain switches with one class, in which only ports and queues count packets.
+    Bare,
     /// In a row, by plain switches with one class and without credits.
     One,
     /// In a row, by plain switches with one class.
@@ -254,7 +264,7 @@ trait Walk {
 /// By plain switches of which this is known.
 struct Plainly<K>(std::marker::PhantomData<K>);
 
-/// By any switches.
+/// By switches of which nothing is known.
 struct Anyhow;
 
 impl<K: Known> Walk for Plainly<K> {
@@ -288,6 +298,7 @@ impl Simulator<'_> {
         let mut limit = limit;
         loop {
             let pause = match self.way {
+                Way::Bare => self.handle_row::<Plainly<OneBareClass>>(node, limit, end),
                 Way::One => self.handle_row::<Plainly<OneClass>>(node, limit, end),
                 Way::OneOfCredit => self.handle_row::<Plainly<OneClassOfCredit>>(node, limit, end),
                 Way::Plain => self.handle_row::<Plainly<AnyClasses>>(node, limit, end),
@@ -321,14 +332,15 @@ impl Simulator<'_> {
     fn handle_row<W: Walk>(&mut self, node: NodeId, mut limit: Limit, end: Limit) -> Pause {
         let Visit { switch, mut wires, ways } = self.open(node);
         let pause = loop {
-            let Some((event, port)) = wires.queue.first(&wires.events, limit) else {
+            let Some(next) = wires.events.first(limit) else {
                 break Pause::Done;
             };
             limit = end;
-            wires.now = event.time();
-            let started = if event.is(Kind::Transmitted) {
+            let port = next.port;
+            wires.now = next.time;
+            let started = if next.is(Kind::Transmitted) {
                 depart::<W>(switch, port, &mut wires)
-            } else if event.is(Kind::Arrive)
+            } else if next.is(Kind::Arrive)
                 && let Some(packet) = wires.receive(port)
             {
                 let egress = ways.egress::<W>(packet.tag);
@@ -337,15 +349,17 @@ impl Simulator<'_> {
                     Err(pause) => break pause,
                 }
             } else {
-                break Pause::Other(event.at(wires.first + port.index()));
+                break Pause::Other(next.at(wires.first + port.index()));
             };
             if let Some(started) = started {
                 wires.send::<W>(switch, started);
             }
-            if switch.is_ready() {
+            if switch.is_ready::<W::Known>() {
                 switch.serve(wires.now, &mut wires);
             }
-            if let Some((port, class)) = wires.grown.take() {
+            if !W::Known::IS_BARE
+                && let Some((port, class)) = wires.grown.take()
+            {
                 wires.grow(port, class);
             }
             if !wires.later.is_empty() {
@@ -396,11 +410,15 @@ impl Simulator<'_> {
     }
 
     /// Does what is left of an event.
-    #[inline]
-    fn attend(&mut self, node: NodeId) {
-        if self.later.is_empty() {
-            return;
+    #[inline(always)]
+    pub(super) fn attend(&mut self, node: NodeId) {
+        if !self.later.is_empty() {
+            self.attend_now(node);
         }
+    }
+
+    #[inline(never)]
+    fn attend_now(&mut self, node: NodeId) {
         let first = self.fabric.end_index(node, PortId(0));
         let mut later = std::mem::take(&mut self.later);
         for what in later.drain(..) {
@@ -427,11 +445,15 @@ impl Simulator<'_> {
     }
 
     /// Hands over the frames that leave for other parts of the run.
-    #[inline]
-    fn post_all(&mut self, node: NodeId) {
-        if self.posted.is_empty() {
-            return;
+    #[inline(always)]
+    pub(super) fn post_all(&mut self, node: NodeId) {
+        if !self.posted.is_empty() {
+            self.post_now(node);
         }
+    }
+
+    #[inline(never)]
+    fn post_now(&mut self, node: NodeId) {
         let first = self.fabric.end_index(node, PortId(0));
         let mut posted = std::mem::take(&mut self.posted);
         for (port, frame, time) in posted.drain(..) {
@@ -505,7 +527,7 @@ fn arrive<W: Walk>(
             Err(overrun) => Err(overrun),
         }
     };
-    if wires.grows {
+    if !W::Known::IS_BARE && wires.grows {
         wires.grown = Some((port, class));
     }
     arrived.map_err(|overrun| Pause::Loss(port, packet, overrun))
@@ -541,8 +563,7 @@ fn depart<W: Walk>(
 fn settle(switch: &mut Switch<Tag>, wires: &mut Wires<'_>) {
     let now = wires.now;
     let limit = wires.queue.before(Event::first_at(now.saturating_add(Span::ps(1))));
-    let next = wires.queue.first(&wires.events, limit);
-    if next.is_some_and(|(event, _)| event.is(Kind::Transmitted)) {
+    if wires.events.first(limit).is_some_and(|next| next.is(Kind::Transmitted)) {
         return;
     }
     while switch.poll_ended(now) {

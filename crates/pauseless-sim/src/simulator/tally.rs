@@ -1,5 +1,6 @@
 //! The counters and findings of a run.
 
+use pauseless_core::congestion::Feedback;
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Time};
@@ -43,6 +44,15 @@ impl Tally {
         let is_pause = matches!(control.signal, Signal::Pause { quanta } if quanta > 0);
         self.pause_frames += u64::from(is_pause);
         self.pause_frames_by_class[control.class.index()] += u64::from(is_pause);
+    }
+
+    /// Counts a feedback packet of `size` bytes that is sent.
+    #[inline]
+    pub(super) fn count_answer(&mut self, feedback: Feedback, size: Bytes) {
+        let is_ack = matches!(feedback, Feedback::Ack { .. } | Feedback::Nack { .. });
+        self.answers += 1;
+        self.acknowledgements += u64::from(is_ack);
+        self.answer_bytes += size;
     }
 
     /// Keeps the first loss.
