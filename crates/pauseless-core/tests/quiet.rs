@@ -83,7 +83,7 @@ proptest! {
     #[test]
     fn a_port_says_and_allows_what_its_halves_do(
         scheme in 0usize..7,
-        steps in prop::collection::vec((0u8..6, 64u64..1_500, 0u16..320), 1..300),
+        steps in prop::collection::vec((0u8..7, 64u64..1_500, 0u16..320), 1..300),
     ) {
         let control = control(scheme);
         let lane = LaneConfig::new(control, BUFFER);
@@ -94,7 +94,7 @@ proptest! {
             held: Bytes::ZERO,
             is_talking: false,
         };
-        let (mut now, mut inside) = (Time::ZERO, Vec::new());
+        let (mut now, mut inside, mut held_max) = (Time::ZERO, Vec::new(), Bytes::ZERO);
         let class = Class(0);
         for (step, size, value) in steps {
             let size = Bytes::new(size);
@@ -128,11 +128,25 @@ proptest! {
                         told.is_talking |= told.down.has_signal(now);
                     }
                 }
+                5 => {
+                    let charge = port.charge(class, size);
+                    let held = told.held + charge;
+                    prop_assert_eq!(port.pass(now, class, charge).is_ok(), held <= BUFFER);
+                    if held <= BUFFER {
+                        held_max = held_max.max(held);
+                        told.down.on_enqueue(now, charge, held);
+                        told.is_talking |= told.down.has_signal(now);
+                        told.down.on_dequeue(now, charge, told.held);
+                        told.is_talking |= told.down.has_signal(now);
+                    }
+                }
                 _ => {
                     let said = port.poll_signal(now).map(|control| control.signal);
                     prop_assert_eq!(said, told.poll(now));
                 }
             }
+            held_max = held_max.max(told.held);
+            prop_assert_eq!(port.held_max(class), held_max);
             prop_assert_eq!(port.held(class), told.held);
             prop_assert_eq!(port.is_talking(), told.is_talking);
             let gate = port.gate(now, class, size);
