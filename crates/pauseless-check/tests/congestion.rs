@@ -115,7 +115,7 @@ fn every_key_of_dcqcn() {
                 alpha_timer = \"1 us\"\nalpha_initial = 0.5\ng = 0.0625\n\
                 increase_timer = \"300 us\"\nbyte_counter = \"300 MB\"\nthreshold = 1\n\
                 rate_ai = \"5 Mbps\"\nrate_hai = \"50 Mbps\"\nrate_min = \"1 Gbps\"\n\
-                clamp = \"after-stage\"\nscale_with_speed = false";
+                clamp = \"after-stage\"\nscale_with_speed = false\ncnp_check = \"periodic\"";
     let scenario = with(keys);
     let default = dcqcn::Config::default();
     let expected = dcqcn::Config {
@@ -130,6 +130,7 @@ fn every_key_of_dcqcn() {
             levels: Default::default(),
         },
         cnp_interval: Span::us(4),
+        cnp_check: dcqcn::CnpCheck::Periodic,
         alpha_timer: Span::us(1),
         alpha_initial: 0.5,
         g: 0.0625,
