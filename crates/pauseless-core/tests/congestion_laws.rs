@@ -44,7 +44,8 @@ fn schemes() -> Vec<CongestionControl> {
         ..dcqcn
     };
     let clamps = [dcqcn::Clamp::Always, dcqcn::Clamp::AfterStage, dcqcn::Clamp::AfterByteStage];
-    schemes.push(CongestionControl::Dcqcn(dcqcn));
+    let periodic = dcqcn::Config { cnp_check: dcqcn::CnpCheck::Periodic, ..quick };
+    schemes.extend([dcqcn, periodic].map(CongestionControl::Dcqcn));
     schemes.extend(clamps.map(|clamp| CongestionControl::Dcqcn(dcqcn::Config { clamp, ..quick })));
     let timely = timely::Config::per_packet(Span::us(20));
     let paper =
@@ -313,7 +314,16 @@ impl Target {
             CongestionControl::Dcqcn(config) => {
                 prop_assert!(since >= config.cnp_interval, "twice within an interval");
                 prop_assert_eq!(feedback, Feedback::Cnp);
-                prop_assert!(self.packets.last().is_some_and(|packet| packet.is_marked));
+                match config.cnp_check {
+                    dcqcn::CnpCheck::OnMark => {
+                        prop_assert!(self.packets.last().is_some_and(|packet| packet.is_marked));
+                    }
+                    dcqcn::CnpCheck::Periodic => {
+                        let origin = self.origin.expect("a packet came");
+                        prop_assert_eq!((now - origin).as_ps() % config.cnp_interval.as_ps(), 0);
+                        prop_assert!(self.packets.iter().any(|packet| packet.is_marked));
+                    }
+                }
             }
             _ => prop_assert!(false, "{:?} has nothing to say", self.control),
         }

@@ -12,6 +12,7 @@ fn done(name: &str) -> Reproduced {
         scale: Scale::Quick,
         store: None,
         settings: &[],
+        reading: None,
         keeps_documents: false,
         keeps_runs: false,
         watch: &|_, _, _| ControlFlow::Continue(()),

@@ -13,6 +13,7 @@ fn claims_of_the_small_experiments_are_marked_as_they_come_out() {
         scale: Scale::Quick,
         store: None,
         settings: &[],
+        reading: None,
         keeps_documents: false,
         keeps_runs: false,
         watch: &|_, _, _| ControlFlow::Continue(()),

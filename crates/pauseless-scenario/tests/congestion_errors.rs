@@ -105,7 +105,7 @@ fn keys_of_another_kind() {
         pauseless: t.toml:18:1: congestion_control.kmim: unknown key with kind = "dcqcn"
            |
         18 | kmim = "5 KB"
-           | ^^^^ expected one of ack_every, alpha_initial, alpha_timer, at_rate, byte_counter, clamp, cnp_interval, feedback_class, g, increase_timer, kind, kmax, kmin, mark_at, phantom, pmax, rate_ai, rate_hai, rate_min, scale_with_speed, style, threshold
+           | ^^^^ expected one of ack_every, alpha_initial, alpha_timer, at_rate, byte_counter, clamp, cnp_check, cnp_interval, feedback_class, g, increase_timer, kind, kmax, kmin, mark_at, phantom, pmax, rate_ai, rate_hai, rate_min, scale_with_speed, style, threshold
            |
            = help: did you mean kmin?
     "#]],

@@ -1,7 +1,7 @@
 //! Data center quantized congestion notification.
 //!
 //! **Models** the notification point that answers marked packets with CNPs, at most one per flow
-//! and interval, and the reaction point with its estimate alpha, two timers and a byte counter.
+//! and interval, at once or whenever it looks at what has come since, and the reaction point with its estimate alpha, two timers and a byte counter.
 //! The congestion point is [`marking`].
 //!
 //! **Source** dcqcn15 section 3.1; R_HAI and the least rate, which it does not state, are those of
@@ -19,8 +19,8 @@
 //! ```
 //! alpha falls at every expiry of its timer and rises with every CNP.
 //!
-//! **Not modelled** notification points that check periodically or answer every packet, byte
-//! counters and timers that run before the first CNP at the line rate.
+//! **Not modelled** notification points that answer every packet, byte counters and timers that run
+//! before the first CNP at the line rate.
 
 use super::{Bounds, Feedback, Received, Sent, marking, scaled};
 use crate::unit::{Bytes, Rate, Span, Time};
@@ -34,6 +34,18 @@ pub enum Clamp {
     AfterStage,
     /// Only if the byte counter has advanced since the last cut, as in QCN.
     AfterByteStage,
+}
+
+/// When the target looks whether a packet of a flow was marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CnpCheck {
+    /// At each packet, as in the paper: a marked one is answered at once, unless the last CNP is not
+    /// an interval old.
+    #[default]
+    OnMark,
+    /// At the flow's first packet and once per interval from then on, as in the public simulator: a
+    /// CNP tells of all packets since the last look.
+    Periodic,
 }
 
 /// The two published forms of DCQCN.
@@ -55,6 +67,8 @@ pub struct Config {
     pub marking: marking::Config,
     /// N, the least time between two CNPs of a flow.
     pub cnp_interval: Span,
+    /// When the target looks whether a packet was marked.
+    pub cnp_check: CnpCheck,
     /// K, the time without a CNP after which alpha decays.
     pub alpha_timer: Span,
     /// The value of alpha at the start.
@@ -97,6 +111,7 @@ impl Default for Config {
                 levels: Default::default(),
             },
             cnp_interval: Span::us(50),
+            cnp_check: CnpCheck::OnMark,
             alpha_timer: Span::us(55),
             alpha_initial: 1.0,
             g: 1.0 / 256.0,
@@ -116,25 +131,69 @@ impl Default for Config {
 #[derive(Clone, Debug)]
 pub struct NotificationPoint {
     interval: Span,
-    /// The earliest instant of the next CNP.
-    ready: Time,
+    check: CnpCheck,
+    /// On marks the earliest instant of the next CNP, after the first one. By period the instant of
+    /// the first packet, from which looks are counted.
+    since: Option<Time>,
+    /// The next look that will find a mark.
+    look: Time,
 }
 
 impl NotificationPoint {
-    /// A notification point that has seen no packet.
+    /// A notification point that has seen no packet. Panics if the interval is zero.
     pub fn new(config: &Config) -> NotificationPoint {
-        NotificationPoint { interval: config.cnp_interval, ready: Time::ZERO }
+        assert!(config.cnp_interval > Span::ZERO, "the interval between CNPs is zero");
+        NotificationPoint {
+            interval: config.cnp_interval,
+            check: config.cnp_check,
+            since: None,
+            look: Time::MAX,
+        }
+    }
+
+    fn answer(&mut self, now: Time, is_marked: bool) -> Option<Feedback> {
+        //= dcqcn15 3.1 cnp
+        if !is_marked || self.since.is_some_and(|ready| now < ready) {
+            return None;
+        }
+        self.since = Some(now.saturating_add(self.interval));
+        Some(Feedback::Cnp)
+    }
+
+    /// Looks between marks would find nothing, so only the one after a mark is waited for.
+    fn count(&mut self, now: Time, is_marked: bool) -> Option<Feedback> {
+        let feedback = super::NotificationPoint::handle_timeout(self, now);
+        let Some(first) = self.since else {
+            self.since = Some(now);
+            return is_marked.then_some(Feedback::Cnp);
+        };
+        if is_marked && self.look == Time::MAX {
+            let passed = now.saturating_since(first).as_ps() / self.interval.as_ps();
+            self.look = first.saturating_add(self.interval * (passed + 1));
+        }
+        feedback
     }
 }
 
 impl super::NotificationPoint for NotificationPoint {
+    /// Handles a packet. By period, one that arrives at the instant of a look counts for the next.
     #[inline]
     fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback> {
-        //= dcqcn15 3.1 cnp
-        if !packet.is_marked || now < self.ready {
+        match self.check {
+            CnpCheck::OnMark => self.answer(now, packet.is_marked),
+            CnpCheck::Periodic => self.count(now, packet.is_marked),
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.look
+    }
+
+    fn handle_timeout(&mut self, now: Time) -> Option<Feedback> {
+        if now < self.look {
             return None;
         }
-        self.ready = now.saturating_add(self.interval);
+        self.look = Time::MAX;
         Some(Feedback::Cnp)
     }
 }

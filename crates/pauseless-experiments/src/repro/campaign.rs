@@ -19,12 +19,13 @@ use pauseless_run::table::Table;
 use pauseless_scenario::Overrides;
 
 /// Runs the campaigns of an experiment and adds what was measured: a value for each number of each
-/// run, all rows as a table, and the tables of the campaign's report. Returns how the names of the
-/// values begin.
+/// run, all rows as a table, and the tables of the campaign's report. Only runs are made of which the
+/// names of the values begin as `is_wanted`. Returns how these names begin.
 pub(super) fn run_all(
     scope: &Scope<'_>,
     entry: &Entry,
     measured: &mut Measured,
+    is_wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<String>, Failure> {
     let mut prefixes = Vec::new();
     let mut results: Vec<Results> = Vec::new();
@@ -34,7 +35,9 @@ pub(super) fn run_all(
         let mut rows = Vec::new();
         for first in (0..plan.len()).step_by(RUNS_AT_ONCE) {
             let some = first..plan.len().min(first + RUNS_AT_ONCE);
-            let tasks = Vec::from_iter(some.map(|index| plan.task(index)));
+            let is_wanted =
+                |it: &plan::Task| is_wanted(&identify(named, &plan.campaign, &it.labels).0);
+            let tasks = Vec::from_iter(some.map(|index| plan.task(index)).filter(is_wanted));
             let samples =
                 scope.sample(tasks.iter().map(|it| run(named, &plan.campaign, it)).collect())?;
             for (task, sample) in tasks.into_iter().zip(samples) {

@@ -3,7 +3,9 @@
 use pauseless_core::switch::Discipline;
 
 use super::Scale;
-use super::file::{Claim, Experiment, Met, Paper};
+use super::file::{Asks, Claim, Experiment, Met, Paper};
+use super::judge::Tried;
+use super::reading::Origin;
 use crate::repro::data::Values;
 use pauseless_run::metrics::bias::Doubt;
 use pauseless_text::named;
@@ -17,6 +19,10 @@ pub struct Judged {
     pub claim: Claim,
     /// What was measured: once, or once in each discipline.
     pub findings: Vec<Finding>,
+    /// What was measured under its readings.
+    pub readings: Vec<Tried>,
+    /// What was computed for what the paper says against it; empty if that is words alone.
+    pub computed: Vec<Finding>,
     /// How that compares with where the claim is marked as met.
     pub verdict: Verdict,
 }
@@ -35,6 +41,19 @@ pub struct Finding {
     pub doubt: Option<Doubt>,
 }
 
+impl Judged {
+    /// The best source of the readings under which it is met; `None` unless that is what it counts as.
+    pub fn source(&self) -> Option<Origin> {
+        let wanted = match self.verdict {
+            Verdict::Sourced => Verdict::Met,
+            Verdict::SourcedPartly => Verdict::Partly,
+            _ => return None,
+        };
+        let readings = self.readings.iter().filter(|it| it.judged.verdict == wanted);
+        readings.map(|it| *it.reading.source).min()
+    }
+}
+
 named! {
     /// A claim compared with how it is marked.
     pub enum Verdict {
@@ -42,6 +61,14 @@ named! {
         Met = "met",
         /// It holds in some disciplines, and those are the ones that are marked.
         Partly = "partly met",
+        /// It does not hold as the experiment is written, and does under a reading that has a source.
+        Sourced = "met under a sourced reading",
+        /// As before, in some disciplines.
+        SourcedPartly = "partly met under a sourced reading",
+        /// It holds only under a reading whose values were tried until it did.
+        Fitted = "met only if fitted",
+        /// It does not hold, and the paper itself says why it cannot.
+        Contradicted = "contradicted by the paper",
         /// It does not hold, as it is marked.
         NotMet = "not met",
         /// It is marked as met where it does not hold: something has broken.
@@ -63,7 +90,10 @@ pub(super) enum Criterion {
 impl Claim {
     /// Judges it by what was measured in `disciplines`.
     pub fn judge(&self, values: &Values, disciplines: &[Discipline], scale: Scale) -> Judged {
-        let judged = |findings, verdict| Judged { claim: self.clone(), findings, verdict };
+        let judged = |findings, verdict| {
+            let (readings, computed) = (Vec::new(), Vec::new());
+            Judged { claim: self.clone(), findings, readings, computed, verdict }
+        };
         if self.scale.copied().is_some_and(|only| only != scale) {
             return judged(Vec::new(), Verdict::OtherScale);
         }
@@ -89,10 +119,10 @@ impl Claim {
         if self.names().is_empty() {
             return wrong("neither value nor order");
         }
-        if !self.order.is_empty() && !self.value.0.is_empty() {
+        if !self.asks.order.is_empty() && !self.asks.value.0.is_empty() {
             return wrong("both value and order");
         }
-        if self.order.is_empty() && self.slack_percent.is_written {
+        if self.asks.order.is_empty() && self.asks.slack_percent.is_written {
             return wrong("slack_percent without order");
         }
         for At { value, place } in self.names() {
@@ -109,6 +139,12 @@ impl Claim {
         }
         if matches!(*self.met, Met::In(_)) && !self.hangs_on_discipline() {
             return wrong("met in disciplines, but no value has {d}");
+        }
+        if self.contradicted.is_written && *self.met != Met::Always(false) {
+            return wrong("contradicted, but met");
+        }
+        if let Some(contradiction) = self.contradiction() {
+            contradiction.check(experiment)?;
         }
         Ok(())
     }
@@ -164,32 +200,12 @@ impl Claim {
 
     /// The values that it speaks of.
     pub fn names(&self) -> &[At<String>] {
-        if self.order.is_empty() { &self.value.0 } else { &self.order }
+        self.asks.names()
     }
 
     /// What is asked of the values, in words.
-    pub fn asks(&self) -> String {
-        let unit = match self.unit.as_str() {
-            "" => String::new(),
-            unit => format!(" {unit}"),
-        };
-        let percent = self.within_percent.copied();
-        match (self.within.copied(), percent, self.factor.copied()) {
-            (Some(within), _, _) => return format!("within {within}{unit}"),
-            (_, Some(percent), _) => return format!("within {percent} %"),
-            (_, _, Some(factor)) => return format!("within a factor of {factor}"),
-            _ => {}
-        }
-        let (most, least) = (self.at_most.copied(), self.at_least.copied());
-        match (most, least, self.between.copied()) {
-            (Some(most), _, _) => format!("at most {most}{unit}"),
-            (_, Some(least), _) => format!("at least {least}{unit}"),
-            (_, _, Some([low, high])) => format!("{low} to {high}{unit}"),
-            _ => match self.slack_percent.copied() {
-                Some(slack) => format!("in this order, within {slack} %"),
-                None => "in this order".to_string(),
-            },
-        }
+    pub fn asked(&self) -> String {
+        self.asks.text(&self.unit)
     }
 
     fn hangs_on_discipline(&self) -> bool {
@@ -197,41 +213,7 @@ impl Claim {
     }
 
     pub(super) fn criterion(&self) -> Result<Criterion, String> {
-        let paper = || match *self.paper {
-            Paper::Number(number) => Ok(number),
-            Paper::Words(_) => Err("the paper gives no number to be near to".to_string()),
-        };
-        let mut found = Vec::new();
-        if let Some(within) = self.within.copied() {
-            let paper = paper()?;
-            found.push(Criterion::Within(paper - within, paper + within));
-        }
-        if let Some(percent) = self.within_percent.copied() {
-            let paper = paper()?;
-            let within = paper.abs() * percent / 100.0;
-            found.push(Criterion::Within(paper - within, paper + within));
-        }
-        if let Some(factor) = self.factor.copied() {
-            let paper = paper()?;
-            found.push(Criterion::Within(paper / factor, paper * factor));
-        }
-        let (most, least) = (self.at_most.copied(), self.at_least.copied());
-        found.extend(most.map(|most| Criterion::Within(f64::NEG_INFINITY, most)));
-        found.extend(least.map(|least| Criterion::Within(least, f64::INFINITY)));
-        let between = self.between.copied();
-        found.extend(between.map(|[low, high]| Criterion::Within(low, high)));
-        if self.order.len() > 1 {
-            let slack = self.slack_percent.or(0.0) / 100.0;
-            found.push(Criterion::Rising { slack });
-        }
-        match found[..] {
-            [one] => Ok(one),
-            [] => Err(
-                "no criterion: within, within_percent, factor, at_most, at_least, between or order"
-                    .to_string(),
-            ),
-            _ => Err("more than one criterion".to_string()),
-        }
+        self.asks.criterion(&self.paper)
     }
 
     fn find(&self, values: &Values, discipline: Option<Discipline>) -> Finding {
@@ -271,6 +253,83 @@ impl Claim {
             0 => Verdict::NotMet,
             all if all == findings.len() => Verdict::Met,
             _ => Verdict::Partly,
+        }
+    }
+}
+
+impl Asks {
+    /// The values that are judged.
+    pub(super) fn names(&self) -> &[At<String>] {
+        if self.order.is_empty() { &self.value.0 } else { &self.order }
+    }
+
+    /// Whether anything is asked of the values.
+    pub(super) fn has_criterion(&self) -> bool {
+        let bounds = [&self.within, &self.within_percent, &self.factor, &self.at_most];
+        let is_bounded = bounds.into_iter().chain([&self.at_least]).any(|it| it.is_written);
+        is_bounded || self.between.is_written || !self.order.is_empty()
+    }
+
+    /// What is asked of the values, in words.
+    fn text(&self, unit: &str) -> String {
+        let unit = match unit {
+            "" => String::new(),
+            unit => format!(" {unit}"),
+        };
+        let percent = self.within_percent.copied();
+        match (self.within.copied(), percent, self.factor.copied()) {
+            (Some(within), _, _) => return format!("within {within}{unit}"),
+            (_, Some(percent), _) => return format!("within {percent} %"),
+            (_, _, Some(factor)) => return format!("within a factor of {factor}"),
+            _ => {}
+        }
+        let (most, least) = (self.at_most.copied(), self.at_least.copied());
+        match (most, least, self.between.copied()) {
+            (Some(most), _, _) => format!("at most {most}{unit}"),
+            (_, Some(least), _) => format!("at least {least}{unit}"),
+            (_, _, Some([low, high])) => format!("{low} to {high}{unit}"),
+            _ => match self.slack_percent.copied() {
+                Some(slack) => format!("in this order, within {slack} %"),
+                None => "in this order".to_string(),
+            },
+        }
+    }
+
+    fn criterion(&self, paper: &Paper) -> Result<Criterion, String> {
+        let paper = || match *paper {
+            Paper::Number(number) => Ok(number),
+            Paper::Words(_) => Err("the paper gives no number to be near to".to_string()),
+        };
+        let mut found = Vec::new();
+        if let Some(within) = self.within.copied() {
+            let paper = paper()?;
+            found.push(Criterion::Within(paper - within, paper + within));
+        }
+        if let Some(percent) = self.within_percent.copied() {
+            let paper = paper()?;
+            let within = paper.abs() * percent / 100.0;
+            found.push(Criterion::Within(paper - within, paper + within));
+        }
+        if let Some(factor) = self.factor.copied() {
+            let paper = paper()?;
+            found.push(Criterion::Within(paper / factor, paper * factor));
+        }
+        let (most, least) = (self.at_most.copied(), self.at_least.copied());
+        found.extend(most.map(|most| Criterion::Within(f64::NEG_INFINITY, most)));
+        found.extend(least.map(|least| Criterion::Within(least, f64::INFINITY)));
+        let between = self.between.copied();
+        found.extend(between.map(|[low, high]| Criterion::Within(low, high)));
+        if self.order.len() > 1 {
+            let slack = self.slack_percent.or(0.0) / 100.0;
+            found.push(Criterion::Rising { slack });
+        }
+        match found[..] {
+            [one] => Ok(one),
+            [] => Err(
+                "no criterion: within, within_percent, factor, at_most, at_least, between or order"
+                    .to_string(),
+            ),
+            _ => Err("more than one criterion".to_string()),
         }
     }
 }

@@ -50,6 +50,18 @@ impl Values {
         self.cases.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Leaves out the numbers whose names are not wanted.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
+        self.numbers.retain(|name, _| is_wanted(name));
+        self.cases.retain(|name, _| is_wanted(name));
+    }
+
+    /// Adds names that are not there yet, with the numbers of all seeds.
+    pub(super) fn extend(&mut self, others: Values) {
+        self.numbers.extend(others.numbers);
+        self.cases.extend(others.cases);
+    }
+
     /// The numbers of all seeds.
     pub fn get(&self, name: &str) -> Option<&[Option<f64>]> {
         self.numbers.get(name).map(Vec::as_slice)

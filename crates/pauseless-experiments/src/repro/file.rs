@@ -9,6 +9,7 @@ use toml::Table;
 
 use super::Scale;
 use super::compute::{Compute, Function, PerRun};
+use super::reading::{Contradiction, Reading, Under};
 use pauseless_run::results::{Beside, Reference};
 use pauseless_run::sample::Asked;
 use pauseless_run::sample::curve::{INSTANTS, Measure};
@@ -53,6 +54,8 @@ section! {
         groups as "group": Tables<Group>, default Tables::default();
         /// Numbers that are taken from recorded curves of every run.
         measures as "measure": Tables<Measure>, default Tables::default();
+        /// Other readings of the paper, under which claims are judged, too.
+        readings as "reading": Tables<Reading>, default Tables::default();
         /// What the paper says.
         claims as "claim": Tables<Claim>, default Tables::default();
         /// The figures that are drawn.
@@ -161,6 +164,24 @@ section! {
         paper: Paper, required "\"deadlock\"", default Paper::Words(String::new());
         /// The unit of the number.
         unit: String, default String::new();
+        /// The values that are judged, and what is asked of them.
+        asks: Asks, keys inline;
+        /// Where it is met; everywhere, nowhere, or in these disciplines and no others.
+        met: Met, required "true", default Met::Always(true);
+        /// Why it is not met, or not everywhere.
+        reason: String, default String::new();
+        /// The only scale at which it is judged.
+        scale: Scale;
+        /// The readings under which it is judged, too, beside the experiment as it is written.
+        under: Tables<Under>, default Tables::default();
+        /// What else the paper says that makes it impossible.
+        contradicted: Contradiction;
+    }
+}
+
+section! {
+    /// The values that a claim speaks of, and what is asked of them.
+    pub struct Asks {
         /// The values that are judged, each by itself.
         value: OneOrMany<String>, default OneOrMany::default();
         /// Values that rise from each to the next.
@@ -179,12 +200,6 @@ section! {
         at_least: f64;
         /// The values lie between these two.
         between: [f64; 2];
-        /// Where it is met; everywhere, nowhere, or in these disciplines and no others.
-        met: Met, required "true", default Met::Always(true);
-        /// Why it is not met, or not everywhere.
-        reason: String, default String::new();
-        /// The only scale at which it is judged.
-        scale: Scale;
     }
 }
 
@@ -409,6 +424,7 @@ impl Experiment {
                 sink.push(problem);
             }
         }
+        self.check_readings(sink);
         for (name, place) in self.values() {
             let metric = self.metric(name).filter(|it| it.contains('{'));
             if let Some(Err(wrong)) = metric.map(|metric| self.reference(metric)) {
@@ -465,7 +481,11 @@ impl Experiment {
 
     /// The values that claims and bars speak of, such as `PFC/{d}/rate.min@max`, and where.
     fn values(&self) -> impl Iterator<Item = (&str, &Place)> {
-        let claims = self.claims.iter().flat_map(|claim| claim.names());
+        let claims = self.claims.iter().flat_map(|claim| {
+            let readings = claim.under.iter().flat_map(|under| under.asks.names());
+            let computed = claim.contradicted.get().map_or(&[][..], |it| it.asks.names());
+            claim.asks.names().iter().chain(readings).chain(computed)
+        });
         let claims = claims.map(|name| (name.value.as_str(), &name.place));
         let bars = self.figures.iter().flat_map(|figure| figure.bars.iter()).map(|bar| {
             let place = bar.value.place.as_ref();
@@ -559,7 +579,7 @@ kind = "bar"
             3: seconds.full: ["missing", "add full = 20"]
             4: disciplines[0]: ["unknown value \"output-queud\"", "one of \"output-queued\", \"virtual-output-queued\", \"input-queued\", \"input-queued-fifo-first\", \"input-queued-slotted\", \"software\"", "did you mean output-queued?"]
             5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-exposure\", \"gfc-overlap\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
-            6: quik: ["unknown key", "one of adapt, campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
+            6: quik: ["unknown key", "one of adapt, campaign, case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, reading, scenario, seconds, title", "did you mean quick?"]
             7: case[0].name: ["missing", "add name = \"PFC\""]
             8: case[0].nam: ["unknown key", "one of disciplines, name, seeds, seeds_full, series, set, x", "did you mean name?"]
             9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 10000"]

@@ -1,12 +1,16 @@
 //! The JSON document of `repro`: runs as in every command that makes several, and claims.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Reproduced;
 use super::claim::{Finding, Judged};
 use super::file::Paper;
+use super::judge::Tried;
 use pauseless_run::metrics::bias::Doubt;
+use pauseless_text::declare::Words;
 use pauseless_text::record::SCHEMA;
 use pauseless_text::records;
 
@@ -26,6 +30,8 @@ records! {
         title: &'a str = &done.experiment.title;
         cites: &'a str = &done.experiment.cites;
         scale: &'static str = done.scale.name();
+        /// How many claims of the paper have each verdict, each counted once.
+        verdicts: BTreeMap<&'static str, usize> = done.verdicts();
         claims: Vec<ClaimRecord<'a>> = done.claims.iter().map(ClaimRecord::new).collect();
     }
 
@@ -40,11 +46,30 @@ records! {
         cites: Option<&'a str> = claim.cites.get().map(String::as_str);
         paper: PaperRecord<'a> = paper;
         unit: &'a str = &claim.unit;
-        asked: String = claim.asks();
+        asked: String = claim.asked();
         verdict: &'static str = judged.verdict.name();
         met: bool = !judged.findings.is_empty() && judged.findings.iter().all(|it| it.holds);
         findings: Vec<FindingRecord<'a>> = findings.map(FindingRecord::new).collect();
         reason: &'a str = &claim.reason;
+        /// What came out under other readings of the paper.
+        readings: Vec<TriedRecord<'a>> = judged.readings.iter().map(TriedRecord::new).collect();
+        /// The equation or sentence of the paper that the claim contradicts, and what follows from
+        /// it; null if there is none.
+        contradicted: Option<&'a str> = claim.contradicted.get().map(|it| it.by.as_str());
+    }
+
+    pub(crate) struct TriedRecord<'a>(tried: &'a Tried) after {
+        let (reading, judged) = (&tried.reading, &tried.judged);
+    } {
+        reading: &'a str = &reading.name;
+        what: &'a str = &reading.what;
+        /// `paper`, `cited-code`, `inferred` or `fitted`.
+        source: &'static str = reading.source.word();
+        evidence: &'a str = &reading.evidence;
+        asked: String = judged.claim.asked();
+        verdict: &'static str = judged.verdict.name();
+        findings: Vec<FindingRecord<'a>> = judged.findings.iter().map(FindingRecord::new).collect();
+        reason: &'a str = &judged.claim.reason;
     }
 
     pub(crate) struct FindingRecord<'a>(finding: &'a Finding) {

@@ -4,6 +4,7 @@
 //! and which variants we run: [`mod@file`]. [`reproduce`] makes the runs ([`scope`]), keeps numbers of
 //! each ([`pauseless_run::sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
 //! [`pauseless_figures`] and [`pauseless_run::table`] make files of them ([`mod@write`]), [`page`] the page of all results.
+//! What else a paper may mean is a [`reading`], under which claims are judged, too.
 //! `docs/repro.md` is the reference of the format.
 
 mod campaign;
@@ -16,13 +17,15 @@ pub mod figure;
 pub mod file;
 mod group;
 pub mod json;
+pub mod judge;
 pub mod page;
+pub mod reading;
 pub mod report;
 pub mod scope;
 pub mod text;
 pub mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pauseless_core::switch::Discipline;
@@ -30,7 +33,9 @@ use pauseless_core::switch::Discipline;
 use self::catalogue::Entry;
 use self::claim::{Judged, Verdict};
 use self::figure::{Filler, Outcome};
-use self::file::{Experiment, FigureKind};
+use self::file::{Case, Experiment, FigureKind};
+use self::judge::Judge;
+use self::reading::{AsWritten, Needed, Reading, Reread};
 use self::scope::{Failure, Scope, Session, Task};
 use crate::repro::data::{Measured, Values};
 use pauseless_run::Run;
@@ -84,6 +89,15 @@ impl Reproduced {
         Vec::from_iter(notes.filter(|note| !note.is_empty())).join("; ")
     }
 
+    /// How many claims of the paper have each verdict, for those that some have.
+    pub fn verdicts(&self) -> BTreeMap<&'static str, usize> {
+        let mut verdicts = BTreeMap::new();
+        for judged in self.claims.iter().filter(|it| !it.claim.is_ours()) {
+            *verdicts.entry(judged.verdict.name()).or_default() += 1;
+        }
+        verdicts
+    }
+
     /// How many claims have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.claims.iter().filter(|it| it.verdict == verdict).count()
@@ -92,34 +106,52 @@ impl Reproduced {
 
 /// Carries an experiment out and judges its claims.
 pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Failure> {
-    let experiment = entry.experiment()?;
-    let scenario = entry.scenario(&experiment)?;
+    let mut experiment = entry.experiment()?;
     let name = entry.name();
+    if let Some(reading) = session.reading {
+        let only = experiment.only(reading);
+        experiment = only.map_err(|wrong| Failure::Claims(format!("{name}: {wrong}")))?;
+    }
+    let scenario = entry.scenario(&experiment)?;
     let scope = Scope::new(session, &name, &experiment, scenario);
-    let outcomes = run_cases(&scope, &experiment)?;
+    let needed = Needed::of(experiment.claims.iter(), &experiment.disciplines);
+    let is_wanted = |prefix: &str| {
+        session.reading.is_none() || experiment.compute.is_written || needed.has(prefix)
+    };
+    let outcomes = run_cases(&scope, &experiment, None, &|_, prefix| is_wanted(prefix))?;
     let mut measured = Measured::default();
     let mut prefixes = collect(&experiment, &outcomes, &mut measured.values);
-    prefixes.extend(campaign::run_all(&scope, &entry, &mut measured)?);
+    prefixes.extend(campaign::run_all(&scope, &entry, &mut measured, &is_wanted)?);
+    let has_readings = !experiment.readings.is_empty();
+    let runs = if has_readings { measured.clone() } else { Measured::default() };
     if let Some(compute) = experiment.compute.copied() {
         (compute.call)(&scope, &mut measured)?;
     }
     let filler = Filler { experiment: &experiment, values: &measured.values, outcomes: &outcomes };
     let figures = experiment.figures.iter().map(|file| filler.figure(file));
     let figures: Result<Vec<_>, String> = figures.collect();
-    measured.figures.splice(0..0, figures.map_err(|wrong| scope.wrong(wrong))?);
-    measured.tables.insert(0, values_table(&measured));
+    let figures = figures.map_err(|wrong| scope.wrong(wrong))?;
+    measured.figures.splice(0..0, figures);
+    let written = AsWritten {
+        entry: &entry,
+        experiment: &experiment,
+        runs: &runs,
+        prefixes: &prefixes,
+        values: &measured.values,
+    };
+    let readings = experiment.readings.iter().map(|reading| written.under(&scope, reading));
+    let readings = readings.collect::<Result<Vec<Reread>, _>>()?;
+    measured.tables.insert(0, values_table(&measured.values, &readings));
     measured.tables.extend(curves_table(&experiment, &outcomes));
-    let judged_here = |it: &&file::Claim| it.scale.or(session.scale) == session.scale;
-    for claim in experiment.claims.iter().filter(judged_here) {
-        if let Some(name) = claim.unknown(&experiment, &measured.values, &prefixes) {
-            let text = &claim.text.value;
-            return Err(scope.wrong(format!("claim {text:?}: nothing is called {name}")));
-        }
-    }
-    let claims = experiment.claims.iter();
-    let judge =
-        |it: &file::Claim| it.judge(&measured.values, &experiment.disciplines, session.scale);
-    let claims = claims.map(judge).collect();
+    let judge = Judge {
+        experiment: &experiment,
+        scale: session.scale,
+        written: &measured.values,
+        readings: &readings,
+        prefixes: &prefixes,
+    };
+    let claims = experiment.claims.iter().map(|claim| judge.judge(claim));
+    let claims = claims.collect::<Result<_, _>>().map_err(|wrong| scope.wrong(wrong))?;
     let (runs, documents) = scope.into_kept();
     let settings = session.settings.iter().map(|(key, value)| format!("{key}={value}"));
     Ok(Reproduced {
@@ -172,7 +204,13 @@ fn prefix(case: &str, discipline: Option<Discipline>) -> String {
     }
 }
 
-fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>, Failure> {
+/// Runs those cases, under a reading or as written, that are wanted by how their values begin.
+fn run_cases(
+    scope: &Scope<'_>,
+    experiment: &Experiment,
+    reading: Option<&Reading>,
+    is_wanted: &dyn Fn(&Case, &str) -> bool,
+) -> Result<Vec<Outcome>, Failure> {
     let over_time = experiment.figures.iter().filter(|figure| *figure.kind == FigureKind::Time);
     let text = if experiment.cases.is_empty() {
         return Ok(Vec::new());
@@ -192,7 +230,12 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
         let places =
             if own.is_empty() { vec![None] } else { own.iter().copied().map(Some).collect() };
         for discipline in places {
-            let text: Arc<str> = scope.patch(&text, &experiment.adaptation(discipline))?.into();
+            if !is_wanted(case, &prefix(&case.name, discipline)) {
+                continue;
+            }
+            let text = scope.patch(&text, &experiment.adaptation(discipline))?;
+            let change = reading.map(|reading| reading.of_case(case)).unwrap_or_default();
+            let text: Arc<str> = scope.patch(&text, &change)?.into();
             for seed in case.seeds(scope.scale()) {
                 let overrides = Overrides { seed: Some(seed), discipline, ..Overrides::default() };
                 let name = match case.seeds(scope.scale()).count() {
@@ -220,20 +263,26 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
     Ok(outcomes.collect())
 }
 
-/// All numbers: a row for each name and seed.
-fn values_table(measured: &Measured) -> Table {
-    let (mut names, mut seeds, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, all) in measured.values.iter() {
-        for (seed, value) in all.iter().enumerate() {
-            if value.is_some() {
-                names.push(name.to_string());
-                seeds.push(Some((seed + 1) as f64));
-                values.push(*value);
+/// All numbers: a row for each name and seed, and those that are others under a reading.
+fn values_table(written: &Values, readings: &[Reread]) -> Table {
+    let (mut names, mut under) = (Vec::new(), Vec::new());
+    let (mut seeds, mut values) = (Vec::new(), Vec::new());
+    let readings = readings.iter().map(|it| (it.reading.as_str(), &it.again));
+    for (reading, measured) in [("", written)].into_iter().chain(readings) {
+        for (name, all) in measured.iter() {
+            for (seed, value) in all.iter().enumerate() {
+                if value.is_some() {
+                    names.push(name.to_string());
+                    under.push(reading.to_string());
+                    seeds.push(Some((seed + 1) as f64));
+                    values.push(*value);
+                }
             }
         }
     }
     let columns = vec![
         Column::texts("name", names),
+        Column::texts("reading", under),
         Column::numbers("sample", seeds),
         Column::numbers("value", values),
     ];

@@ -3,13 +3,17 @@
 use std::fmt::Write;
 
 use super::claim::{Finding, Judged, Verdict};
+use super::judge::Tried;
+use super::reading::Origin;
 use super::{Reproduced, Scale, text};
+use pauseless_core::switch::Discipline;
 use pauseless_figures as draw;
 
 /// The page; its figures lie where [`figures`] says.
 pub fn page(all: &[Reproduced]) -> String {
     let mut page = String::from(HEAD);
     overview(&mut page, all);
+    before_and_after(&mut page, all);
     by_switch(&mut page, all);
     let mut paper = "";
     for done in all {
@@ -39,20 +43,35 @@ fn figure_path(done: &Reproduced, figure: &str) -> String {
 fn overview(page: &mut String, all: &[Reproduced]) {
     let mut total = Tally::default();
     all.iter().for_each(|done| total.add(done));
+    let sources = total.sources.0.iter().filter(|(_, count)| *count > 0);
+    let sources = sources.map(|(source, count)| format!("{count} {}", source.name()));
+    let sources = match Vec::from_iter(sources).join(", ") {
+        none if none.is_empty() => none,
+        some => format!(" ({some})"),
+    };
     let _ = writeln!(
         page,
-        "\n{} experiments. Of the papers' claims {} are met, {} in some queueing disciplines only, \
-         {} are not. Of {} claims of our own, which the papers do not make, {} are met.",
+        "\n{} experiments. Of the papers' claims {} are met as written, {} in some queueing \
+         disciplines only; {} are met under a sourced reading and {} under one in some \
+         disciplines{sources}, {} only if fitted; {} are contradicted by the paper's own equations; \
+         {} are not met. Each is counted once. Of {} claims of our own, which the papers do not \
+         make, {} are met.",
         all.len(),
         total.met,
         total.partly,
+        total.sourced,
+        total.sourced_partly,
+        total.fitted,
+        total.contradicted,
         total.not_met,
         total.ours,
         total.ours_met,
     );
     page.push_str(
-        "\n| experiment | in the paper | shows | met | in some disciplines | not met | ours, met | scale | CPU |\n\
-         |---|---|---|---:|---:|---:|---:|---|---:|\n",
+        "\n| experiment | in the paper | shows | met as written | in some disciplines | \
+         under a sourced reading | the same, in some disciplines | only if fitted | contradicted | \
+         not met | ours, met | scale | CPU |\n\
+         |---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|\n",
     );
     for done in all {
         let it = &done.experiment;
@@ -67,17 +86,52 @@ fn overview(page: &mut String, all: &[Reproduced]) {
             0 => String::new(),
             ours => format!("{} of {ours}", tally.ours_met),
         };
+        let counts = [
+            tally.met,
+            tally.partly,
+            tally.sourced,
+            tally.sourced_partly,
+            tally.fitted,
+            tally.contradicted,
+            tally.not_met,
+        ];
+        let counts = counts.map(|count| count.to_string()).join(" | ");
         let _ = writeln!(
             page,
-            "| [{name}](#{}) | {} | {} | {} | {} | {} | {ours} | {} | {} |",
+            "| [{name}](#{}) | {} | {} | {counts} | {ours} | {} | {} |",
             anchor(&name),
             cell(&it.cites),
             cell(&it.title),
-            tally.met,
-            tally.partly,
-            tally.not_met,
             done.scale.name(),
             text::duration(seconds),
+        );
+    }
+}
+
+/// What each paper's claims are without their readings, and what becomes of those that are not met.
+fn before_and_after(page: &mut String, all: &[Reproduced]) {
+    page.push_str(
+        "\n### Before and after\nThe papers' claims by what comes out of the experiments as they \
+         are written, and what becomes of those that are not met: each stands in one column.\n\n\
+         | paper | claims | met | in some disciplines | not met | of these, under a sourced reading | \
+         the same, in some disciplines | only if fitted | contradicted | still not met |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let papers = all.chunk_by(|a, b| a.entry.paper == b.entry.paper);
+    let papers = papers.map(|papers| (title(&papers[0].entry.paper), papers));
+    for (label, papers) in papers.chain([("**together**".to_string(), all)]) {
+        let mut it = Tally::default();
+        papers.iter().for_each(|done| it.add(done));
+        let moved = [it.sourced, it.sourced_partly, it.fitted, it.contradicted];
+        let before = it.not_met + moved.iter().sum::<usize>();
+        let moved = moved.map(|count| count.to_string()).join(" | ");
+        let _ = writeln!(
+            page,
+            "| {label} | {} | {} | {} | {before} | {moved} | {} |",
+            it.met + it.partly + before,
+            it.met,
+            it.partly,
+            it.not_met
         );
     }
 }
@@ -131,14 +185,29 @@ fn switch_line(page: &mut String, label: &str, experiments: &[&Reproduced]) {
     let _ = writeln!(page, " {any} |");
 }
 
-/// How many claims hold, whatever they are marked as.
+/// How many claims hold, whatever they are marked as; each is counted once.
 #[derive(Default)]
 struct Tally {
     met: usize,
     partly: usize,
+    sourced: usize,
+    sourced_partly: usize,
+    fitted: usize,
+    contradicted: usize,
     not_met: usize,
     ours: usize,
     ours_met: usize,
+    /// Where the readings come from under which claims are met, from the strongest.
+    sources: Sources,
+}
+
+/// How many claims are met by readings of each source.
+struct Sources([(Origin, usize); 3]);
+
+impl Default for Sources {
+    fn default() -> Sources {
+        Sources([Origin::Paper, Origin::CitedCode, Origin::Inferred].map(|source| (source, 0)))
+    }
 }
 
 impl Tally {
@@ -146,16 +215,30 @@ impl Tally {
         for judged in &done.claims {
             let holding = judged.findings.iter().filter(|it| it.holds).count();
             let is_met = holding == judged.findings.len();
-            match (judged.verdict, judged.claim.is_ours()) {
-                (Verdict::OtherScale, _) => {}
-                (_, true) => {
-                    self.ours += 1;
-                    self.ours_met += usize::from(is_met);
-                }
-                (_, false) if is_met => self.met += 1,
-                (_, false) if holding > 0 => self.partly += 1,
-                (_, false) => self.not_met += 1,
+            if judged.verdict == Verdict::OtherScale {
+                continue;
             }
+            if judged.claim.is_ours() {
+                self.ours += 1;
+                self.ours_met += usize::from(is_met);
+                continue;
+            }
+            let count = match judged.verdict {
+                _ if is_met => &mut self.met,
+                _ if holding > 0 => &mut self.partly,
+                Verdict::Sourced => &mut self.sourced,
+                Verdict::SourcedPartly => &mut self.sourced_partly,
+                Verdict::Fitted => &mut self.fitted,
+                Verdict::Contradicted => &mut self.contradicted,
+                _ => &mut self.not_met,
+            };
+            *count += 1;
+            let source = judged.source();
+            self.sources
+                .0
+                .iter_mut()
+                .filter(|(of, _)| Some(*of) == source)
+                .for_each(|it| it.1 += 1);
         }
     }
 }
@@ -186,6 +269,7 @@ fn experiment(page: &mut String, done: &Reproduced) {
     plain_claims(page, done);
     claims_by_discipline(page, done);
     reasons(page, done);
+    readings(page, done);
     choices(page, done);
 }
 
@@ -203,6 +287,16 @@ fn plain_claims(page: &mut String, done: &Reproduced) {
             None => String::new(),
         };
         let _ = writeln!(page, "| {} | {ours} | {} |", said(judged), word(judged));
+        for tried in &judged.readings {
+            let findings = tried.judged.findings.iter();
+            let ours = findings.map(|finding| match finding.discipline {
+                Some(place) => format!("{}: {}", place.name(), measured(&tried.judged, finding)),
+                None => measured(&tried.judged, finding),
+            });
+            let ours = Vec::from_iter(ours).join("; ");
+            let (said, word) = (read(judged, tried), word(&tried.judged));
+            let _ = writeln!(page, "| {said} | {ours} | {word} |");
+        }
     }
 }
 
@@ -221,18 +315,32 @@ fn claims_by_discipline(page: &mut String, done: &Reproduced) {
     let rules = "---|".repeat(places.len());
     let _ = writeln!(page, " verdict |\n|---|---|---|{rules}---|");
     for judged in claims {
-        let _ = write!(page, "| {} |", said(judged));
-        for place in places {
-            let here = judged.findings.iter().clone().find(|it| it.discipline == Some(*place));
-            let ours = here.map(|finding| {
-                let ours = measured(judged, finding);
-                let answer = if finding.holds { "yes" } else { "**no**" };
-                format!("{ours}: {answer}")
-            });
-            let _ = write!(page, " {} |", ours.unwrap_or_default());
+        discipline_row(page, &said(judged), judged, places);
+        for tried in &judged.readings {
+            discipline_row(page, &read(judged, tried), &tried.judged, places);
         }
-        let _ = writeln!(page, " {} |", word(judged));
     }
+}
+
+/// A row with what was measured in each discipline; what hangs on none stands in the first cell.
+fn discipline_row(page: &mut String, said: &str, judged: &Judged, places: &[Discipline]) {
+    let _ = write!(page, "| {said} |");
+    for place in places {
+        let is_here = |it: &&Finding| it.discipline.or(places.first().copied()) == Some(*place);
+        let here = judged.findings.iter().find(is_here).map(|finding| {
+            let ours = measured(judged, finding);
+            let answer = if finding.holds { "yes" } else { "**no**" };
+            format!("{ours}: {answer}")
+        });
+        let _ = write!(page, " {} |", here.unwrap_or_default());
+    }
+    let _ = writeln!(page, " {} |", word(judged));
+}
+
+/// The reading, and what is asked under it if that is something else, as cells.
+fn read(judged: &Judged, tried: &Tried) -> String {
+    let asked = text::asked_otherwise(judged, tried).unwrap_or_default();
+    format!("*read as* {} | | {}", cell(&tried.name()), cell(&asked))
 }
 
 /// The claim, what the paper gives and what was asked for, as cells.
@@ -241,7 +349,7 @@ fn said(judged: &Judged) -> String {
     let cites = claim.cites.get();
     let cites = cites.map_or(String::new(), |cites| format!(" ({})", cell(cites)));
     let (text, paper) = (cell(&claim.text), cell(&text::paper(claim)));
-    format!("{text}{cites} | {paper} | {}", cell(&claim.asks()))
+    format!("{text}{cites} | {paper} | {}", cell(&claim.asked()))
 }
 
 /// What was measured, with what is to be said of flows that did not finish.
@@ -256,25 +364,57 @@ fn measured(judged: &Judged, finding: &Finding) -> String {
 /// The verdict, loud where it is bad.
 fn word(judged: &Judged) -> String {
     match judged.verdict {
-        Verdict::Met | Verdict::Partly | Verdict::Unmarked => judged.verdict.name().to_string(),
         Verdict::NotMet | Verdict::Broken => format!("**{}**", judged.verdict.name()),
         Verdict::OtherScale => {
             let scale = judged.claim.scale.or(Scale::Full).name();
             format!("only with `--{scale}`")
         }
+        other => other.name().to_string(),
     }
 }
 
 /// Why claims are not met, or not everywhere.
 fn reasons(page: &mut String, done: &Reproduced) {
-    let lines = done.claims.iter().filter(|judged| !judged.claim.reason.is_empty()).map(|judged| {
-        let claim = &judged.claim;
-        format!("- {}: {}\n", cell(&claim.text), cell(&claim.reason))
-    });
-    let lines = String::from_iter(lines);
+    let mut lines = String::new();
+    let mut against = String::new();
+    for judged in &done.claims {
+        let (claim, text) = (&judged.claim, cell(&judged.claim.text));
+        if !claim.reason.is_empty() {
+            let _ = writeln!(lines, "- {text}: {}", cell(&claim.reason));
+        }
+        let readings = judged.readings.iter().filter(|it| !it.judged.claim.reason.is_empty());
+        for tried in readings {
+            let (name, reason) = (&tried.reading.name, cell(&tried.judged.claim.reason));
+            let _ = writeln!(lines, "- {text}, read as {name}: {reason}");
+        }
+        if let Some(contradiction) = claim.contradicted.get() {
+            let computed = text::computed(judged).map(|it| format!(" Computed: {it}."));
+            let by = cell(&contradiction.by);
+            let _ = writeln!(against, "- {text}: {by}{}", computed.unwrap_or_default());
+        }
+    }
     if !lines.is_empty() {
         let _ = write!(page, "\nWhy not, or not everywhere:\n{lines}");
     }
+    if !against.is_empty() {
+        let _ = write!(page, "\nWhat the paper says against its own claims:\n{against}");
+    }
+}
+
+/// The readings with their sources and the commands that try them.
+fn readings(page: &mut String, done: &Reproduced) {
+    if done.experiment.readings.is_empty() {
+        return;
+    }
+    page.push_str("\n| reading | takes it that | source | evidence |\n|---|---|---|---|\n");
+    for reading in done.experiment.readings.iter() {
+        let [name, what, evidence] =
+            [&reading.name, &reading.what, &reading.evidence].map(|it| cell(it));
+        let source = reading.source.name();
+        let _ = writeln!(page, "| `{name}` | {what} | {source} | {evidence} |");
+    }
+    let (name, first) = (done.entry.name(), &done.experiment.readings[0].name);
+    let _ = writeln!(page, "\n```sh\npauseless repro {name} --reading {first}\n```");
 }
 
 fn choices(page: &mut String, done: &Reproduced) {

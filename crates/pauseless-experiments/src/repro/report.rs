@@ -48,8 +48,16 @@ fn claim(judged: &Judged) -> [String; 5] {
             None => measured,
         }
     });
+    let readings = judged.readings.iter().map(|tried| {
+        let holds = tried.judged.verdict.name();
+        let findings = tried.judged.findings.iter();
+        let measured = findings.map(|finding| escape(&text::measured(&tried.judged, finding)));
+        let measured = Vec::from_iter(measured).join("; ");
+        format!("<small>read as {}: {holds}: {measured}</small>", escape(&tried.name()))
+    });
+    let findings = Vec::from_iter(findings.chain(readings));
     let class = match judged.verdict {
-        Verdict::Met => "good",
+        Verdict::Met | Verdict::Sourced => "good",
         Verdict::Broken => "bad",
         _ => "poor",
     };
@@ -57,12 +65,16 @@ fn claim(judged: &Judged) -> [String; 5] {
     if !claim.reason.is_empty() {
         let _ = write!(said, "<br><small>{}</small>", escape(&claim.reason));
     }
+    if let Some(contradiction) = claim.contradicted.get() {
+        let by = escape(&contradiction.by);
+        let _ = write!(said, "<br><small>contradicted by: {by}</small>");
+    }
     [
         format!("<span class=\"badge {class}\">{}</span>", judged.verdict.name()),
         said,
         escape(&text::paper(claim)),
-        escape(&claim.asks()),
-        Vec::from_iter(findings).join("<br>"),
+        escape(&claim.asked()),
+        findings.join("<br>"),
     ]
 }
 

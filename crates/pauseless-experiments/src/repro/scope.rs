@@ -1,5 +1,6 @@
 //! What an experiment may do: make runs, on all cores, each only once.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -45,6 +46,8 @@ pub struct Session<'a> {
     pub store: Option<Samples>,
     /// The keys and values that every scenario gets, whatever its files say.
     pub settings: &'a [(String, String)],
+    /// The only reading that is tried, if not all are; then only its claims are judged.
+    pub reading: Option<&'a str>,
     /// Whether to keep the JSON document of each run.
     pub keeps_documents: bool,
     /// Whether to keep whole runs of small networks for the page.
@@ -102,16 +105,27 @@ impl Task {
     }
 }
 
-/// An experiment that is being carried out.
+/// An experiment that is being carried out, as it is written or under a reading.
 pub struct Scope<'a> {
     session: &'a Session<'a>,
     name: &'a str,
     experiment: &'a Experiment,
     text: &'a str,
+    work: Arc<Work>,
+    /// The reading, and what it sets in every run.
+    reading: Option<(String, Table)>,
+}
+
+/// What was done for an experiment and its readings.
+#[derive(Default)]
+struct Work {
     done: AtomicUsize,
     total: AtomicUsize,
     runs: Mutex<Vec<(usize, Run)>>,
     documents: Mutex<Vec<(usize, serde_json::Value)>>,
+    /// The runs that were made, by all that decides what comes of them; only of experiments with
+    /// readings, of which several may ask for the same run.
+    made: Mutex<BTreeMap<[String; 3], Sample>>,
 }
 
 impl<'a> Scope<'a> {
@@ -121,16 +135,13 @@ impl<'a> Scope<'a> {
         experiment: &'a Experiment,
         text: &'a str,
     ) -> Scope<'a> {
-        Scope {
-            session,
-            name,
-            experiment,
-            text,
-            done: AtomicUsize::new(0),
-            total: AtomicUsize::new(0),
-            runs: Mutex::new(Vec::new()),
-            documents: Mutex::new(Vec::new()),
-        }
+        Scope { session, name, experiment, text, work: Arc::default(), reading: None }
+    }
+
+    /// The same experiment under a reading, which sets these values in every run.
+    pub(super) fn under(&self, reading: &str, set: Table) -> Scope<'a> {
+        let reading = Some((reading.to_string(), set));
+        Scope { work: Arc::clone(&self.work), reading, ..*self }
     }
 
     /// The scale of the experiment.
@@ -149,8 +160,12 @@ impl<'a> Scope<'a> {
         self.with_settings(self.name, text)
     }
 
-    /// A scenario file with the settings of the session.
+    /// A scenario file with what the reading sets, and the settings of the session.
     fn with_settings(&self, name: &str, text: String) -> Result<String, Failure> {
+        let text = match &self.reading {
+            Some((_, set)) => self.patch(&text, set)?,
+            None => text,
+        };
         let mut changed = Changed::new(Source { file: name.to_string(), text });
         for (key, value) in self.session.settings {
             changed.set(key, value)?;
@@ -177,11 +192,15 @@ impl<'a> Scope<'a> {
     /// Makes runs on all cores; the samples are in the order of the tasks. Runs that are kept from
     /// before are not made again.
     pub fn sample(&self, tasks: Vec<Task>) -> Result<Vec<Sample>, Failure> {
-        let first = self.total.fetch_add(tasks.len(), Ordering::Relaxed);
+        let first = self.work.total.fetch_add(tasks.len(), Ordering::Relaxed);
         let samples = tasks.into_par_iter().enumerate().map(|(index, mut task)| {
             task.text = self.with_settings(&task.name, task.text.to_string())?.into();
+            if let Some((reading, _)) = &self.reading {
+                task.name = format!("{reading}: {}", task.name);
+                task.is_shown = false;
+            }
             let sample = self.one(first + index, &task)?;
-            self.done.fetch_add(1, Ordering::Relaxed);
+            self.work.done.fetch_add(1, Ordering::Relaxed);
             self.look()?;
             Ok(sample)
         });
@@ -202,12 +221,25 @@ impl<'a> Scope<'a> {
             self.keep_document(index, sample.document.take());
             return Ok(sample);
         }
-        let mut sample = self.run(index, task)?;
+        let mut sample = match self.made(task) {
+            Some(sample) if is_enough(&sample) => sample,
+            _ => self.run(index, task)?,
+        };
         if let Some((store, key)) = key {
             store.put(key, &sample)?;
         }
+        if !self.experiment.readings.is_empty() {
+            let mut made = self.work.made.lock().expect("nobody panics with the lock held");
+            made.insert(self.depends_on(task), sample.clone());
+        }
         self.keep_document(index, sample.document.take());
         Ok(sample)
+    }
+
+    /// The same run, if another reading has made it.
+    fn made(&self, task: &Task) -> Option<Sample> {
+        let made = self.work.made.lock().expect("nobody panics with the lock held");
+        made.get(&self.depends_on(task)).cloned()
     }
 
     /// Whether the page has the whole run, and not only its numbers.
@@ -261,7 +293,7 @@ impl<'a> Scope<'a> {
             sample.document = Some(json::named(&run));
         }
         if is_shown {
-            let mut runs = self.runs.lock().expect("nobody panics with the lock held");
+            let mut runs = self.work.runs.lock().expect("nobody panics with the lock held");
             runs.push((index, run));
         }
         Ok(sample)
@@ -299,15 +331,15 @@ impl<'a> Scope<'a> {
         if let Some(mut document) = document.filter(|_| self.session.keeps_documents) {
             // Cases of several experiments may have the same name.
             document["experiment"] = self.name.into();
-            let documents = self.documents.lock();
+            let documents = self.work.documents.lock();
             documents.expect("nobody panics with the lock held").push((index, document));
         }
     }
 
     /// Tells how far the experiment is; fails if somebody has broken it off.
     pub(super) fn look(&self) -> Result<(), Failure> {
-        let done = self.done.load(Ordering::Relaxed);
-        let total = self.total.load(Ordering::Relaxed);
+        let done = self.work.done.load(Ordering::Relaxed);
+        let total = self.work.total.load(Ordering::Relaxed);
         match (self.session.watch)(done, total, self.name) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Failure::Interrupted),
@@ -316,12 +348,13 @@ impl<'a> Scope<'a> {
 
     /// The whole runs that were kept, in the order of the tasks, and the documents of all.
     pub(super) fn into_kept(self) -> (Vec<Run>, Vec<serde_json::Value>) {
-        fn in_order<T>(kept: Mutex<Vec<(usize, T)>>) -> Vec<T> {
-            let mut kept = kept.into_inner().expect("nobody panics with the lock held");
+        fn in_order<T>(kept: &Mutex<Vec<(usize, T)>>) -> Vec<T> {
+            let mut kept = kept.lock().expect("nobody panics with the lock held");
+            let mut kept = std::mem::take(&mut *kept);
             kept.sort_by_key(|(index, _)| *index);
             kept.into_iter().map(|(_, it)| it).collect()
         }
-        (in_order(self.runs), in_order(self.documents))
+        (in_order(&self.work.runs), in_order(&self.work.documents))
     }
 }
 

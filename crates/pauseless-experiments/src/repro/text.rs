@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::claim::{Finding, Judged, Verdict};
 use super::file::Paper;
+use super::judge::Tried;
 use super::{Reproduced, Scale};
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint};
@@ -28,9 +29,8 @@ pub fn report(done: &Reproduced, paint: Paint) -> String {
 
 /// One line: how many claims are met, and how many are not.
 pub fn brief(done: &Reproduced) -> String {
-    let counted =
-        [Verdict::Met, Verdict::Partly, Verdict::NotMet, Verdict::Broken, Verdict::Unmarked];
-    let counted = counted.into_iter().filter_map(|verdict| match done.count(verdict) {
+    let counted = Verdict::ALL.into_iter().filter(|it| *it != Verdict::OtherScale);
+    let counted = counted.filter_map(|verdict| match done.count(verdict) {
         0 => None,
         count => Some(format!("{count} {}", verdict.name())),
     });
@@ -50,10 +50,10 @@ pub fn duration(seconds: f64) -> String {
 fn claim(judged: &Judged, paint: Paint) -> String {
     let claim = &judged.claim;
     let mood = match judged.verdict {
-        Verdict::Met => Mood::Good,
-        Verdict::Partly | Verdict::NotMet | Verdict::Unmarked => Mood::Poor,
+        Verdict::Met | Verdict::Sourced => Mood::Good,
         Verdict::Broken => Mood::Bad,
         Verdict::OtherScale => Mood::Strong,
+        _ => Mood::Poor,
     };
     let verdict = format!("{:<13}", judged.verdict.name());
     let mut text = format!("  {} {}", paint.paint(mood, &verdict), claim.text);
@@ -66,7 +66,36 @@ fn claim(judged: &Judged, paint: Paint) -> String {
         let _ = writeln!(text, "; judged with --{scale} only");
         return text;
     }
-    let _ = writeln!(text, "; asked for: {}", claim.asks());
+    let _ = writeln!(text, "; asked for: {}", claim.asked());
+    findings(&mut text, judged, paint);
+    if !claim.reason.is_empty() {
+        let _ = writeln!(text, "{INDENT}why: {}", claim.reason);
+    }
+    for tried in &judged.readings {
+        let verdict = tried.judged.verdict.name();
+        let _ = write!(text, "{INDENT}read as {}: {verdict}", tried.name());
+        match asked_otherwise(judged, tried) {
+            Some(asked) => {
+                let _ = writeln!(text, "; asked for: {asked}");
+            }
+            None => text.push('\n'),
+        }
+        findings(&mut text, &tried.judged, paint);
+        if !tried.judged.claim.reason.is_empty() {
+            let _ = writeln!(text, "{INDENT}why: {}", tried.judged.claim.reason);
+        }
+    }
+    if let Some(contradiction) = claim.contradicted.get() {
+        let _ = writeln!(text, "{INDENT}contradicted by: {}", *contradiction.by);
+        if let Some(computed) = computed(judged) {
+            let _ = writeln!(text, "{INDENT}computed: {computed}");
+        }
+    }
+    text
+}
+
+/// What was measured, a line for each discipline.
+fn findings(text: &mut String, judged: &Judged, paint: Paint) {
     for finding in &judged.findings {
         let place = finding.discipline.map_or("measured", |it| it.name());
         let answer = match (judged.findings.len(), finding.holds) {
@@ -80,10 +109,21 @@ fn claim(judged: &Judged, paint: Paint) -> String {
             let _ = writeln!(text, "{INDENT}  {}", paint.paint(Mood::Poor, &doubt));
         }
     }
-    if !claim.reason.is_empty() {
-        let _ = writeln!(text, "{INDENT}why: {}", claim.reason);
-    }
-    text
+}
+
+/// What is asked for under a reading, if that is not what the claim asks for.
+pub fn asked_otherwise(judged: &Judged, tried: &Tried) -> Option<String> {
+    let asked = tried.judged.claim.asked();
+    (asked != judged.claim.asked()).then_some(asked)
+}
+
+/// What was computed for what the paper says against a claim, and what was asked of it.
+pub fn computed(judged: &Judged) -> Option<String> {
+    let contradiction = judged.claim.contradiction()?;
+    let asked = contradiction.asked();
+    let of = Judged { claim: contradiction, ..judged.clone() };
+    let all = judged.computed.iter().map(|finding| measured(&of, finding));
+    Some(format!("{}, asked for {asked}", Vec::from_iter(all).join(", ")))
 }
 
 /// What the paper gives, with its unit.
@@ -101,7 +141,7 @@ pub fn measured(judged: &Judged, finding: &Finding) -> String {
         Some(value) => quantity::measured(*value),
         None => "-".to_string(),
     };
-    let is_order = !claim.order.is_empty();
+    let is_order = !claim.asks.order.is_empty();
     let values: Vec<String> = match (is_order, &finding.measured[..]) {
         (false, [_, _, _, _, _, ..]) => extremes(&finding.measured),
         (_, all) => all.iter().map(write).collect(),

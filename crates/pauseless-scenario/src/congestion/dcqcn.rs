@@ -1,7 +1,7 @@
 //! `kind = "dcqcn"`, with its marks.
 
 use pauseless_core::congestion::CongestionControl;
-use pauseless_core::congestion::dcqcn::{Clamp, Config, Style};
+use pauseless_core::congestion::dcqcn::{Clamp, CnpCheck, Config, Style};
 use pauseless_core::congestion::marking::{LEVELS_MAX, Level, Levels, MarkAt};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
@@ -41,6 +41,10 @@ section! {
         mark_at: MarkAt, field marking.mark_at, source "public code";
         /// N, at most one CNP per flow in this time.
         cnp_interval: Span, within SPANS, source "dcqcn15 3.1";
+        /// When the target looks for marks; `"on-mark"`, at each packet, and a marked one is answered
+        /// at once, or `"periodic"`, at the first packet and every `cnp_interval` from it, with one
+        /// CNP for all that came since, as in public code.
+        cnp_check: CnpCheck, source "dcqcn15 3.1", when is_paper, written if_changed;
         /// K, alpha decays after so long without a CNP.
         alpha_timer: Span, within SPANS, source "dcqcn15 3.1";
         /// alpha at the start.

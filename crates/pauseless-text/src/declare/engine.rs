@@ -2,7 +2,7 @@
 //! crate can be implemented for types of the core only here.
 
 use pauseless_core::class_map::{self, Beyond};
-use pauseless_core::congestion::dcqcn::{Clamp, Style};
+use pauseless_core::congestion::dcqcn::{Clamp, CnpCheck, Style};
 use pauseless_core::congestion::marking::MarkAt;
 use pauseless_core::congestion::timely::Update;
 use pauseless_core::flow_control::cbfc::Counters;
@@ -37,6 +37,7 @@ words! { Measure { "message" => Measure::Message, "credit" => Measure::Credit } 
 words! { Counters { "wide" => Counters::Wide, "iba" => Counters::Iba } }
 words! { Update { "per-ack" => Update::PerAck, "per-round-trip" => Update::PerRoundTrip } }
 words! { Style { "paper" => Style::Paper, "nic" => Style::Nic } }
+words! { CnpCheck { "on-mark" => CnpCheck::OnMark, "periodic" => CnpCheck::Periodic } }
 words! { MarkAt { "departure" => MarkAt::Departure, "arrival" => MarkAt::Arrival } }
 words! {
     Clamp {

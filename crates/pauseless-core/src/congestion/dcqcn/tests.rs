@@ -38,7 +38,7 @@ fn defaults_are_those_of_the_paper() {
     assert_eq!(config.marking.kmin, Bytes::kb(5));
     assert_eq!(config.marking.kmax, Bytes::kb(200));
     assert_eq!(config.marking.pmax, 0.01);
-    assert_eq!(config.cnp_interval, Span::us(50));
+    assert_eq!((config.cnp_interval, config.cnp_check), (Span::us(50), CnpCheck::OnMark));
     assert_eq!(config.alpha_timer, Span::us(55));
     assert_eq!(config.increase_timer, Span::us(55));
     assert_eq!(config.byte_counter, Bytes::mb(10));
@@ -64,6 +64,36 @@ fn marked_packets_are_answered_once_per_interval() {
     assert_eq!(point.on_packet(at(179), packet(true)), None);
     assert_eq!(point.poll_timeout(), Time::MAX);
     assert_eq!(point.handle_timeout(at(500)), None);
+}
+
+/// Looks at 7, 57, 107 us and so on: each tells of the packets since the one before it.
+#[test]
+fn by_period_a_look_tells_of_all_packets_since_the_last_one() {
+    let config = Config { cnp_check: CnpCheck::Periodic, ..Config::default() };
+    let mut point = NotificationPoint::new(&config);
+    assert_eq!(point.on_packet(at(7), packet(false)), None);
+    assert_eq!(point.poll_timeout(), Time::MAX, "nothing to tell");
+    // Marked at 20 us, and told at the next look, once for both.
+    assert_eq!(point.on_packet(at(20), packet(true)), None);
+    assert_eq!(point.poll_timeout(), at(57));
+    assert_eq!(point.on_packet(at(21), packet(true)), None);
+    assert_eq!(point.on_packet(at(22), packet(false)), None);
+    assert_eq!(point.handle_timeout(at(56)), None);
+    assert_eq!(point.handle_timeout(at(57)), Some(Feedback::Cnp));
+    assert_eq!(point.poll_timeout(), Time::MAX);
+    // At the very instant of a look: for the next one, 157 us. Two looks in between find nothing.
+    assert_eq!(point.on_packet(at(107), packet(true)), None);
+    assert_eq!(point.poll_timeout(), at(157));
+    // A packet that comes before the timeout was handled brings its CNP, and is not part of it.
+    assert_eq!(point.on_packet(at(160), packet(true)), Some(Feedback::Cnp));
+    assert_eq!(point.poll_timeout(), at(207));
+    assert_eq!(point.handle_timeout(at(207)), Some(Feedback::Cnp));
+    assert_eq!(point.handle_timeout(at(257)), None);
+    // The first packet is looked at as it comes.
+    let mut point = NotificationPoint::new(&config);
+    assert_eq!(point.on_packet(at(3), packet(true)), Some(Feedback::Cnp));
+    assert_eq!(point.on_packet(at(4), packet(true)), None);
+    assert_eq!(point.poll_timeout(), at(53));
 }
 
 #[test]

@@ -84,6 +84,7 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 
 fn list(entries: &[Entry]) -> anyhow::Result<String> {
     let mut table = Table::new("name paper shows <claims <quick <full");
+    let mut readings = Table::new("experiment reading source takes-it-that");
     for entry in entries {
         let it = entry.experiment()?;
         table.push(vec![
@@ -94,8 +95,19 @@ fn list(entries: &[Entry]) -> anyhow::Result<String> {
             text::duration(it.seconds.quick.value),
             text::duration(it.seconds.full.value),
         ]);
+        for reading in it.readings.iter() {
+            let source = reading.source.name().to_string();
+            let [name, what] = [&reading.name, &reading.what].map(|it| it.value.clone());
+            readings.push(vec![entry.name(), name, source, what]);
+        }
     }
-    Ok(table.render(|_, _, cell| cell.to_string()) + "\nTimes are of one core, measured on ours.\n")
+    let plain = |_: usize, _: usize, cell: &str| cell.to_string();
+    let mut text = table.render(plain) + "\nTimes are of one core, measured on ours.\n";
+    if !readings.is_empty() {
+        text += "\nReadings, each tried alone with repro EXPERIMENT --reading READING:\n\n";
+        text += &readings.render(plain);
+    }
+    Ok(text)
 }
 
 /// Prints how long it will take, if that is long.
@@ -139,6 +151,7 @@ fn carry_out(
             scale: args.scale(),
             store,
             settings: &args.set.settings,
+            reading: args.reading.as_deref(),
             keeps_documents: args.json,
             keeps_runs: true,
             watch: &|done, total, _| {

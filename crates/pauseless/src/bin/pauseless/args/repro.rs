@@ -34,6 +34,10 @@ pub struct ReproArgs {
     /// Write the page of these results, as papers/README.md is, with its figures beside it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "settings"])]
     pub page: Option<PathBuf>,
+    /// Only this reading of the paper and the claims that are judged under it, beside the
+    /// experiment as it is written; --list names them
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["all", "list", "page"])]
+    pub reading: Option<String>,
     #[command(flatten)]
     pub set: Set,
     /// Read scenarios and claims from this folder instead of those that are built in
@@ -62,6 +66,7 @@ const EXAMPLES: &str = "Examples:
   pauseless repro hotnets-fig4
   pauseless repro gfc-fig12 --json --out results
   pauseless repro gfc-fig9 --set timing.clock_ppm=100
+  pauseless repro pcn-fig2 --reading qcn-1500us
 
-Exit status: 0 every claim that is marked as met is met, 1 one is not, 2 bad usage or input,
+Exit status: 0 every claim that is marked as met is met, also under its readings, 1 one is not, 2 bad usage or input,
 130 interrupted.";
