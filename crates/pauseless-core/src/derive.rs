@@ -313,8 +313,10 @@ impl Derivation {
         let xoff = Given { name: "xoff", value: config.xoff, rule };
         xoff.at_most(self.buffer, self.latency.pfc_headroom())?;
         Given { name: "xon", value: config.xon, rule: "xoff" }.at_most(config.xoff, Bytes::ZERO)?;
-        let rule = "one byte, or the sender never resumes";
-        Given { name: "xon", value: config.xon, rule }.at_least(Bytes::new(1))?;
+        if config.xon != pfc::NO_RESUME || config.quanta == pfc::UNTIL_RESUMED {
+            let rule = "one byte, or the sender never resumes";
+            Given { name: "xon", value: config.xon, rule }.at_least(Bytes::new(1))?;
+        }
         self.check_quanta(config.quanta)
     }
 

@@ -25,6 +25,11 @@ fn pfc() -> FlowControl {
     FlowControl::Pfc(pfc::Config { xoff: b(4_000), xon: b(2_000), quanta: pfc::QUANTA_MAX })
 }
 
+/// PFC without RESUME, with a pause of 25 us, which [`Link::talk`] outlasts.
+fn timed_pfc() -> FlowControl {
+    FlowControl::Pfc(pfc::Config { xoff: b(4_000), xon: pfc::NO_RESUME, quanta: 488 })
+}
+
 /// Credits for `blocks` blocks.
 fn credits(blocks: u64) -> FlowControl {
     let counters = cbfc::Counters::Iba;
@@ -62,9 +67,9 @@ fn gfc_conceptual() -> FlowControl {
     FlowControl::GfcConceptual(gfc::ConceptualConfig { mapping: MAPPING, delay: Span::us(1) })
 }
 
-fn all() -> [FlowControl; 6] {
-    let message = gfc_time(Measure::Message);
-    [pfc(), credits(64), gfc_buffer(), message, gfc_time(Measure::Credit), gfc_conceptual()]
+fn all() -> [FlowControl; 7] {
+    let [message, credit] = [Measure::Message, Measure::Credit].map(gfc_time);
+    [pfc(), timed_pfc(), credits(64), gfc_buffer(), message, credit, gfc_conceptual()]
 }
 
 #[test]
@@ -170,7 +175,7 @@ proptest! {
         sizes in prop::collection::vec(1u64..5, 1..20),
         head in 1u64..5,
         kept in 0usize..20,
-        number in 0usize..6,
+        number in 0usize..7,
     ) {
         let control = all()[number];
         let mut link = Link::new(control);

@@ -15,6 +15,9 @@
 //!            held < xon: PAUSE(0)
 //! ```
 //!
+//! With `xon` = [`NO_RESUME`] the second edge has no frame: a pause ends when its time has run out, and is
+//! prolonged by every packet that arrives above XOFF and every half of its time while more is held.
+//!
 //! Where ports share their memory, that decides instead of the thresholds; see [`crate::memory`].
 //!
 //! **Lost messages** A lost RESUME costs the sender what is left of its pause, which then runs out. A lost
@@ -32,7 +35,8 @@ use crate::unit::{Bytes, Rate, Span, Time};
 pub struct Config {
     /// The sender is paused when more than this is held.
     pub xoff: Bytes,
-    /// The sender is resumed when less than this is held.
+    /// The sender is resumed when less than this is held; [`NO_RESUME`] if it never is, so that pauses
+    /// run out.
     pub xon: Bytes,
     /// The pause time of a PAUSE, in quanta; [`UNTIL_RESUMED`] for pauses that never expire and are
     /// not refreshed, as in public simulators.
@@ -64,10 +68,12 @@ pub fn pause_span(quanta: u16, line: Rate) -> Span {
 #[derive(Clone, Debug)]
 pub struct PfcDownstream {
     xoff: Bytes,
+    /// Above XOFF if pauses run out instead of being ended by a RESUME: they are no longer prolonged
+    /// below this.
     xon: Bytes,
     quanta: u16,
     pausing: bool,
-    /// Whether the last message to the sender was a PAUSE.
+    /// Whether the last message to the sender was a PAUSE, and no other PAUSE is due.
     announced: bool,
     refresh: Span,
     refresh_at: Time,
@@ -78,9 +84,10 @@ pub struct PfcDownstream {
 impl PfcDownstream {
     /// The half of an empty buffer, which has paused nobody.
     pub fn new(config: &Config, line: Rate) -> PfcDownstream {
+        let is_timed = config.xon == NO_RESUME && !config.is_commanded();
         PfcDownstream {
             xoff: config.xoff,
-            xon: config.xon,
+            xon: if is_timed { config.xoff + Bytes::new(1) } else { config.xon },
             quanta: match config.quanta {
                 UNTIL_RESUMED => QUANTA_MAX,
                 quanta => quanta,
@@ -105,9 +112,14 @@ impl PfcDownstream {
     pub(super) fn quiet(&self) -> (Bytes, Bytes) {
         match (self.pausing, self.announced) {
             (false, false) => (Bytes::ZERO, self.xoff),
-            (true, true) => (self.xon, Bytes::MAX),
+            (true, true) if !self.is_timed() => (self.xon, Bytes::MAX),
             _ => super::AnyDownstream::LOUD,
         }
+    }
+
+    /// Whether pauses run out instead of being ended by a RESUME.
+    fn is_timed(&self) -> bool {
+        self.xon > self.xoff
     }
 
     /// Pauses or resumes as a shared memory has decided.
@@ -122,6 +134,7 @@ impl Downstream for PfcDownstream {
         //= protocols pfc-thresholds
         if held > self.xoff {
             self.pausing = true;
+            self.announced &= !self.is_timed();
         }
     }
 
@@ -129,6 +142,10 @@ impl Downstream for PfcDownstream {
     fn on_dequeue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
         if held < self.xon {
             self.pausing = false;
+            if self.is_timed() {
+                self.announced = false;
+                self.refresh_at = Time::MAX;
+            }
         }
     }
 
@@ -159,7 +176,8 @@ impl Downstream for PfcDownstream {
     }
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
-        self.pausing && self.announced && kept >= self.xon
+        // Without RESUME a PAUSE that is due prolongs the one that has stopped the sender.
+        self.pausing && (self.announced || self.is_timed()) && kept >= self.xon
     }
 
     fn resumes(&self) -> u32 {
@@ -249,6 +267,9 @@ impl Upstream for PfcUpstream {
 /// The pause time of pauses that only a RESUME ends.
 pub const UNTIL_RESUMED: u16 = 0;
 
+/// The XON of a port that never sends RESUME.
+pub const NO_RESUME: Bytes = Bytes::ZERO;
+
 /// The longest pause time, which stands for "until further notice" and is refreshed at half its
 /// length.
 pub const QUANTA_MAX: u16 = u16::MAX;
@@ -315,6 +336,27 @@ mod tests {
         down.on_dequeue(half, Bytes::new(1_500), Bytes::kb(10));
         assert_eq!(down.poll_signal(half), Some(Signal::Pause { quanta: 0 }));
         assert_eq!(down.poll_timeout(), None);
+    }
+
+    #[test]
+    fn without_resume_a_pause_is_prolonged_above_xoff_and_runs_out_below() {
+        let config = Config { xon: NO_RESUME, quanta: 390, ..config() };
+        let (size, pause) = (Bytes::new(1_500), Some(Signal::Pause { quanta: 390 }));
+        let mut down = PfcDownstream::new(&config, LINE);
+        let at = |quanta| Time::ZERO + pause_span(quanta, LINE);
+        for (now, held) in [(at(0), 80_001), (at(10), 81_501)] {
+            down.on_enqueue(now, size, Bytes::new(held));
+            assert_eq!(down.poll_signal(now), pause, "a packet above XOFF");
+        }
+        assert_eq!(down.poll_timeout(), Some(at(205)), "half a pause after the last one");
+        assert_eq!(down.poll_signal(at(205)), pause);
+        assert!(down.keeps_blocked(Bytes::new(80_001), size));
+        assert!(!down.keeps_blocked(Bytes::kb(80), size), "XOFF itself is not above XOFF");
+        down.on_dequeue(at(300), size, Bytes::kb(80));
+        assert_eq!(down.poll_signal(at(600)), None, "no RESUME and no PAUSE");
+        assert_eq!((down.poll_timeout(), down.resumes()), (None, 0));
+        down.on_enqueue(at(700), size, Bytes::new(80_001));
+        assert_eq!(down.poll_signal(at(700)), pause);
     }
 
     //= 802.1Q-2022 36.1.3 timer type=test

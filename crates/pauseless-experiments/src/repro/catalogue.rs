@@ -178,13 +178,13 @@ const EXPERIMENTS: &[(&str, &str, &str)] = embedded! {
 const SCENARIOS: &[(&str, &str, &str)] = embedded! {
     "";
     "gfc": "sec4.2.toml" "fig5.toml" "fig9.toml" "fig10.toml" "fig12.toml" "fig13.toml" "fig14.toml"
-        "table1.toml" "table1.sweep.toml" "table1-cycles.toml" "table1-cycles.sweep.toml" "fig16.toml"
-        "fig16.sweep.toml" "fig18.sweep.toml" "fragile-ring.sweep.toml" "fragile-tree.sweep.toml"
-        "fig19.toml" "fig19.sweep.toml" "fig20.toml";
+        "table1.toml" "table1.sweep.toml" "table1-lowest.sweep.toml" "table1-cycles.toml"
+        "table1-cycles.sweep.toml" "fig16.toml" "fig16.sweep.toml" "fig18.sweep.toml"
+        "fragile-ring.sweep.toml" "fragile-tree.sweep.toml" "fig19.toml" "fig19.sweep.toml" "fig20.toml";
     "pcn": "fig2.toml" "fig5.toml" "fig11.toml" "fig12.toml" "table1.toml" "fig14.toml" "fig17.toml"
         "fig18.toml" "fig18-on-off.toml" "fig19.toml" "table3.toml" "fig21.toml";
     "hotnets": "fig2.toml" "fig3.toml" "fig4.toml" "fig5.toml" "loop.toml";
-    "ttl": "proof.toml";
+    "ttl": "proof.toml" "headroom.toml";
 };
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ section! {
     pub struct Pfc {
         /// Pause the sender above this; the default is the largest safe value.
         xoff: Bytes, derived "buffer - (C tau + MTU + 64 B per class)";
-        /// Let the sender go on below this.
+        /// Let the sender go on below this; `0 B` for never: a pause then runs out, and is asked for
+        /// again by every packet that arrives above `xoff` and every half of its time.
         xon: Bytes, derived "`xoff` - 2 MTU";
         /// The pause that is asked for, in quanta of 512 bit times; `0` for one that lasts until a
         /// resume and is not repeated, as in public simulators.

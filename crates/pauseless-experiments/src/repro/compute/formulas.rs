@@ -24,6 +24,11 @@ pub(super) fn gfc_stages(_: &Scope<'_>, measured: &mut Measured) -> Result<(), F
     add("worst_percent", message_mbps / 10_000.0 * 100.0);
     add("steady_mbps", message_mbps / 8.0);
     add("steady_percent", message_mbps / 8.0 / 10_000.0 * 100.0);
+    // A fluid from three senders, between the rates of stages 1 and 2: two messages in
+    // tau (2 + a/b + b/a), where a is the excess of stage 1 and b what stage 2 lacks.
+    let (excess, lack) = (1.0 / 2.0 - 1.0 / 3.0, 1.0 / 3.0 - 1.0 / 4.0);
+    let period_in_tau = 2.0 + excess / lack + lack / excess;
+    add("fluid_percent", 2.0 * message_mbps / period_in_tau / 10_000.0 * 100.0);
     // Equation 3 with theorem 4.1: 1 - C tau / (4 C tau).
     let conceptual = kb(derive::conceptual_width(&latency));
     add("ratio_bound", 1.0 - c_tau / conceptual);
@@ -33,6 +38,7 @@ pub(super) fn gfc_stages(_: &Scope<'_>, measured: &mut Measured) -> Result<(), F
 /// GFC section 5.4: tau and the parameters for 10, 40 and 100 Gb/s.
 pub(super) fn gfc_parameters(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let mut rows = Vec::new();
+    let one_tau = example(10, 4_000).tau();
     for gbps in [10, 40, 100] {
         let mut add = |name: &str, value: f64| rows.push((format!("{gbps}G/{name}"), value));
         let (ethernet, infiniband) = (example(gbps, 1_500), example(gbps, 4_000));
@@ -45,6 +51,9 @@ pub(super) fn gfc_parameters(_: &Scope<'_>, measured: &mut Measured) -> Result<(
         add("tau_4096_us", us(example(gbps, 4_096).tau()));
         add("buffer_width_kb", kb(width));
         add("stages", f64::from(derive::stage_count(width)));
+        let width_at_one_tau = ethernet.line.bytes_in(one_tau) * 2;
+        add("stages_one_tau", f64::from(derive::stage_count(width_at_one_tau)));
+        add("stages_least_rate", f64::from(stages_to_the_least_rate(gbps)));
         add("time_width_kb", kb(derive::time_width_of_theorem(&infiniband, period)));
         add("time_width_as_printed_kb", printed * printed * c_period);
         add("six_incasts_kbps", gbps as f64 * 1e6 / 16f64.powi(6));
@@ -66,6 +75,11 @@ pub(super) fn gfc_parameters(_: &Scope<'_>, measured: &mut Measured) -> Result<(
     Ok(())
 }
 
+/// The stages until the rate is at most that of stage 16 at 10 Gb/s.
+fn stages_to_the_least_rate(gbps: u64) -> u32 {
+    16 + gbps.div_ceil(10).next_power_of_two().trailing_zeros()
+}
+
 /// The TTL note, section 2.
 pub(super) fn ttl_sizes(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     const NAMES: [&str; 8] = [
@@ -83,9 +97,17 @@ pub(super) fn ttl_sizes(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Fa
     let mut rows: Vec<(String, f64)> = rows.collect();
     let of = |name: &str| plan_row(&rows, name);
     let per_class = of("switch_headroom_rounded") / 8.0;
+    let needed_kb = of("headroom_proved_118_quanta") / 1e3;
     let both = of("buffer_with_sharing") + of("switch_headroom");
-    rows.push(("switch_headroom_per_class".to_string(), per_class));
-    rows.push(("buffer_and_headroom".to_string(), both));
+    // Section 2.3: a switch of a tree meets every second class only.
+    let halved = of("buffer_with_sharing") + of("switch_headroom") / 2.0;
+    let more = [
+        ("switch_headroom_per_class", per_class),
+        ("headroom_proved_118_quanta_kb", needed_kb),
+        ("buffer_and_headroom", both),
+        ("buffer_and_headroom_halved", halved),
+    ];
+    rows.extend(more.map(|(name, value)| (name.to_string(), value)));
     publish(rows, measured);
     Ok(())
 }

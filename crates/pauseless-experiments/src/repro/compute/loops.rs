@@ -15,7 +15,8 @@ use pauseless_scenario::{Overrides, Scenario, StopOn};
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let text = scope.text()?;
     let disciplines = scope.experiment().disciplines.iter();
-    let loops = disciplines.map(|discipline| Loop::new(&text, 2, 16, *discipline));
+    let shape = Shape { n: 2, ttl: 16, entrance: Entrance::First };
+    let loops = disciplines.map(|discipline| Loop::new(&text, shape, *discipline));
     let loops = loops.collect::<Result<Vec<_>, _>>()?;
     record(&search(scope, &loops)?, measured);
     Ok(())
@@ -28,15 +29,22 @@ pub(super) fn many(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         Scale::Quick => &[15, 16],
         Scale::Full => &[8, 15, 16, 32, 64],
     };
-    let mut loops = Vec::new();
-    for &discipline in scope.experiment().disciplines.iter() {
-        for n in 2..=4 {
-            for ttl in ttls {
-                let text = scope.patch(&text, &shape(n, *ttl))?;
-                loops.push(Loop::new(&text, n, *ttl, discipline)?);
+    let searched = |entrance| {
+        let mut loops = Vec::new();
+        for &discipline in scope.experiment().disciplines.iter() {
+            for n in 2..=4 {
+                for &ttl in ttls {
+                    let shape = Shape { n, ttl, entrance };
+                    let text = scope.patch(&text, &shape.settings())?;
+                    loops.push(Loop::new(&text, shape, discipline)?);
+                }
             }
         }
-    }
+        Ok::<_, Failure>(loops)
+    };
+    let everywhere = searched(Entrance::Everywhere)?;
+    record(&search(scope, &everywhere)?, measured);
+    let loops = searched(Entrance::First)?;
     let found = search(scope, &loops)?;
     record(&found, measured);
     measured.tables.push(table(&found));
@@ -44,27 +52,88 @@ pub(super) fn many(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
     Ok(())
 }
 
-/// What makes a loop of `n` switches of the scenario.
-fn shape(n: u16, ttl: u16) -> Set {
-    let kind = if n == 2 { "line" } else { "ring" };
-    let round = (1..=n).map(|number| Value::from(format!("S{number}")));
-    let round = Value::Array(round.collect());
-    let mut set = Set::new();
-    set.insert("topology.kind".to_string(), kind.into());
-    set.insert("topology.switches".to_string(), i64::from(n).into());
-    for flow in ["a", "b"] {
-        set.insert(format!("flow.{flow}.loop"), round.clone());
-        set.insert(format!("flow.{flow}.ttl"), i64::from(ttl).into());
+/// Where packets enter a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Entrance {
+    /// At the first switch, by the flows of the scenario, whose packets lose one of their TTL before
+    /// they come to the loop.
+    First,
+    /// At every switch at the same rate, so that all links are equally loaded, with one more of TTL, so
+    /// that a packet crosses as many links of the loop as equation 3 counts.
+    Everywhere,
+}
+
+/// A loop of `n` switches.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    n: u16,
+    /// The TTL of equation 3.
+    ttl: u16,
+    entrance: Entrance,
+}
+
+impl Shape {
+    /// The name of the loop in values.
+    fn name(self) -> String {
+        let Shape { n, ttl, entrance } = self;
+        match entrance {
+            Entrance::First => format!("n{n}-ttl{ttl}"),
+            Entrance::Everywhere => format!("n{n}-ttl{ttl}-everywhere"),
+        }
     }
-    set
+
+    /// What makes this loop of the scenario.
+    fn settings(self) -> Set {
+        let kind = if self.n == 2 { "line" } else { "ring" };
+        let mut set = Set::new();
+        set.insert("topology.kind".to_string(), kind.into());
+        set.insert("topology.switches".to_string(), i64::from(self.n).into());
+        match self.entrance {
+            Entrance::First => {
+                for flow in ["a", "b"] {
+                    set.insert(format!("flow.{flow}.loop"), self.round(0));
+                    set.insert(format!("flow.{flow}.ttl"), i64::from(self.ttl).into());
+                }
+            }
+            Entrance::Everywhere => {
+                let flows = (0..self.n).map(|at| Value::Table(self.flow_entering(at)));
+                set.insert("flow".to_string(), Value::Array(flows.collect()));
+            }
+        }
+        set
+    }
+
+    /// The flow that enters at switch number `at`, counted from 0.
+    fn flow_entering(self, at: u16) -> Set {
+        let mut flow = Set::new();
+        flow.insert("name".to_string(), format!("S{}", at + 1).into());
+        flow.insert("source".to_string(), format!("H{}a", at + 1).into());
+        flow.insert("target".to_string(), format!("H{}a", (at + 1) % self.n + 1).into());
+        flow.insert("loop".to_string(), self.round(at));
+        flow.insert("ttl".to_string(), i64::from(self.ttl + 1).into());
+        flow
+    }
+
+    /// The switches of the loop from number `first` on.
+    fn round(self, first: u16) -> Value {
+        let numbers = (0..self.n).map(|step| (first + step) % self.n + 1);
+        Value::Array(numbers.map(|number| Value::from(format!("S{number}"))).collect())
+    }
+
+    /// How exactly the threshold is looked for: halvings of [`RANGE`].
+    fn rounds(self) -> usize {
+        match self.entrance {
+            Entrance::First => 4,
+            Entrance::Everywhere => 6,
+        }
+    }
 }
 
 /// A loop whose threshold is looked for.
 struct Loop {
     name: String,
     text: String,
-    n: u16,
-    ttl: u16,
+    shape: Shape,
     discipline: Discipline,
     /// The names of the flows that enter the loop, all at the same rate.
     flows: Vec<String>,
@@ -73,20 +142,28 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(text: &str, n: u16, ttl: u16, discipline: Discipline) -> Result<Loop, Failure> {
-        let name = format!("n{n}-ttl{ttl}/{}", discipline.name());
+    fn new(text: &str, shape: Shape, discipline: Discipline) -> Result<Loop, Failure> {
+        let name = format!("{}/{}", shape.name(), discipline.name());
         let scenario = Scenario::parse(&name, text, &Overrides::default())?;
         let boundary = explain(&scenario).loops[0].boundary;
+        let (paper, exact) = match shape.entrance {
+            Entrance::First => (boundary.paper_bps / 1e9, boundary.exact_bps / 1e9),
+            Entrance::Everywhere => {
+                // The scenario's TTL is one more than that of the equation.
+                let ttl = f64::from(shape.ttl);
+                let both = boundary.paper_bps / 1e9 * (ttl + 1.0) / ttl;
+                (both, both)
+            }
+        };
         let flows = scenario.config.flows.iter();
         Ok(Loop {
             name,
             text: text.to_string(),
-            n,
-            ttl,
+            shape,
             discipline,
             flows: flows.map(|flow| flow.name.clone()).collect(),
-            paper: boundary.paper_bps / 1e9,
-            exact: boundary.exact_bps / 1e9,
+            paper,
+            exact,
         })
     }
 
@@ -117,8 +194,6 @@ struct Found<'a> {
 
 /// Looks between these multiples of the exact bound.
 const RANGE: (f64, f64) = (0.9, 1.2);
-/// Halvings; the last bracket is 1.9 % of the bound wide.
-const ROUNDS: usize = 4;
 
 fn search<'a>(scope: &Scope<'_>, loops: &'a [Loop]) -> Result<Vec<Found<'a>>, Failure> {
     let deadlocks = |rates: &[f64]| -> Result<Vec<bool>, Failure> {
@@ -129,7 +204,9 @@ fn search<'a>(scope: &Scope<'_>, loops: &'a [Loop]) -> Result<Vec<Found<'a>>, Fa
     let mut low: Vec<f64> = loops.iter().map(|it| it.exact * RANGE.0).collect();
     let mut high: Vec<f64> = loops.iter().map(|it| it.exact * RANGE.1).collect();
     let (at_low, at_high) = (deadlocks(&low)?, deadlocks(&high)?);
-    for _ in 0..ROUNDS {
+    // All loops of a search have the same entrance.
+    let rounds = loops.first().map_or(0, |it| it.shape.rounds());
+    for _ in 0..rounds {
         let middle: Vec<f64> = low.iter().zip(&high).map(|(a, b)| (a + b) / 2.0).collect();
         for (index, is_deadlocked) in deadlocks(&middle)?.into_iter().enumerate() {
             if is_deadlocked { high[index] = middle[index] } else { low[index] = middle[index] }
@@ -162,8 +239,8 @@ fn table(found: &[Found<'_>]) -> Table {
     };
     let disciplines = found.iter().map(|it| it.of.discipline.name().to_string());
     let columns = vec![
-        numbers("switches", &|it| Some(f64::from(it.of.n))),
-        numbers("ttl", &|it| Some(f64::from(it.of.ttl))),
+        numbers("switches", &|it| Some(f64::from(it.of.shape.n))),
+        numbers("ttl", &|it| Some(f64::from(it.of.shape.ttl))),
         Column::texts("discipline", disciplines),
         numbers("flows_at_gbps", &|it| it.bracket.map(|it| it.0)),
         numbers("deadlocks_at_gbps", &|it| it.bracket.map(|it| it.1)),
@@ -177,8 +254,8 @@ fn table(found: &[Found<'_>]) -> Table {
 fn figure(found: &[Found<'_>]) -> Figure {
     let panel = |n: u16| {
         let of = found.iter();
-        let of = of.filter(|it| it.of.n == n && it.of.discipline == Discipline::OutputQueued);
-        let ttl = |it: &Found<'_>| f64::from(it.of.ttl);
+        let of = of.filter(|it| it.of.shape.n == n && it.of.discipline == Discipline::OutputQueued);
+        let ttl = |it: &Found<'_>| f64::from(it.of.shape.ttl);
         let series = |label: &str, points| Series::new(label, Drawn::Marked, points);
         let found = of.clone().filter_map(|it| it.bracket.map(|(_, high)| (ttl(it), high)));
         let exact = of.clone().map(|it| (ttl(it), it.of.exact));
