@@ -9,6 +9,7 @@
 //! of the program; it is no part of `ci`, which has no old build. Nor is `mutants`, which takes hours.
 
 mod api;
+mod bundle;
 mod ci;
 mod cites;
 mod examples;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ["examples"] => examples::run(),
         ["papers"] => built(papers::run),
         ["page"] => built(page::run),
+        ["page", "--update"] => page::update(),
         ["sweep"] => built(sweep::run),
         ["wire"] => built(wire::run),
         ["instructions"] => instructions::run(false),
@@ -101,7 +103,8 @@ Commands:
   api    compare the public interfaces of all libraries with docs/api/, or store them there with
          UPDATE_EXPECT=1
   examples  run the programs that show how the library is used
-  page   open the pages that the program writes in a browser, and test them
+  page   check that the stored script of pages is made of its sources, and test the pages that the
+         program writes in a browser; --update stores the script anew
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark
