@@ -2,24 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 use std::{env, fs, io};
 
-use crate::Outcome;
 use crate::repo::root;
+use crate::{Outcome, bundle};
 
-/// Makes sure of what the page is built with and what tests need, before anything is built.
+/// Makes sure of what tests need, before anything is built.
 pub fn tools() -> io::Result<Outcome> {
     for tool in &TOOLS {
-        let is_new = !tool.is_there();
         if !install(tool.program, tool.package)? {
             return Ok(Outcome::Found);
-        }
-        if is_new && tool.program == "npm" {
-            // Whatever was built without it is built again.
-            let script = root().join(PAGE).join("build.rs");
-            let script = fs::File::options().append(true).open(script)?;
-            script.set_modified(SystemTime::now())?;
         }
     }
     Ok(Outcome::Clean)
@@ -56,6 +48,11 @@ pub fn install(program: &'static str, package: &'static str) -> io::Result<bool>
     Ok(true)
 }
 
+/// Whether a program can be called by its name.
+pub fn is_installed(program: &'static str) -> bool {
+    Tool { program, package: program }.is_there()
+}
+
 /// Builds the program. Continuous integration does not, because its tests have built it, with the
 /// features of their own dependencies, and nothing needs to be built twice.
 pub fn build() -> io::Result<Outcome> {
@@ -70,29 +67,42 @@ pub fn program() -> PathBuf {
     target_dir().join("debug/pauseless")
 }
 
-/// Checks the types of the page's sources and runs its tests on the program.
+/// Checks the types of the page's sources, makes sure that the stored bundle is made of them, and
+/// runs its tests on the program.
 pub fn run() -> io::Result<Outcome> {
-    let target = target_dir();
-    let web = target.join("page");
-    copy(&root().join(PAGE).join("web"), &web)?;
-    let npm = |args: &[&str]| {
-        let mut command = Command::new("npm");
-        command.args(args).current_dir(&web);
-        command.env("PAUSELESS", program());
-        command
-    };
-    let mut steps = [
-        npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"]),
-        npm(&["run", "check"]),
-        npm(&["test"]),
-    ];
-    for step in &mut steps {
-        if !call(step)? {
-            println!("failed: {step:?}");
+    let web = target_dir().join("page");
+    if !prepare(&web)? {
+        return Ok(Outcome::Found);
+    }
+    for check in [bundle::check, bundle::check_checksums] {
+        if check(&web)? == Outcome::Found {
             return Ok(Outcome::Found);
         }
     }
-    Ok(Outcome::Clean)
+    Ok(if npm(&web, &["test"])? { Outcome::Clean } else { Outcome::Found })
+}
+
+/// Stores the bundle that the page's sources give.
+pub fn update() -> io::Result<Outcome> {
+    let web = target_dir().join("page");
+    if prepare(&web)? { bundle::update(&web) } else { Ok(Outcome::Found) }
+}
+
+/// Copies the sources to `web`, installs the libraries there and checks the types; whether all is well.
+fn prepare(web: &Path) -> io::Result<bool> {
+    copy(&root().join(PAGE).join("web"), web)?;
+    let is_installed = npm(web, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
+    Ok(is_installed && npm(web, &["run", "check"])?)
+}
+
+/// Calls npm in `web`; whether it succeeded.
+fn npm(web: &Path, args: &[&str]) -> io::Result<bool> {
+    let mut command = Command::new("npm");
+    let is_good = call(command.args(args).current_dir(web).env("PAUSELESS", program()))?;
+    if !is_good {
+        println!("failed: {command:?}");
+    }
+    Ok(is_good)
 }
 
 /// A program that comes with a package of Debian.

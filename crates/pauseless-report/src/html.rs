@@ -1,8 +1,7 @@
 //! One page with everything, that needs no network.
 //!
-//! Its figures are drawn here, inline. Where the script of `pauseless-page` was bundled it takes
-//! their place; a page without it, or in a browser without scripts, says the same with still
-//! figures.
+//! Its figures are drawn here, inline. The script of `pauseless-page` takes their place; in a
+//! browser without scripts the page says the same with still figures.
 
 use std::fmt::{Display, Write};
 
@@ -46,16 +45,16 @@ pub fn page_with(heading: &Heading, intro: &str, runs: &[Run]) -> String {
     }
     text.push_str("</main>\n");
     text.push_str(&footer());
-    if let Some(bundle) = BUNDLE.filter(|_| !runs.is_empty()) {
+    if !runs.is_empty() {
         let _ = write!(
             text,
             "<details>\n<summary>licences of the libraries in this page</summary>\n\
              <pre>{}</pre>\n</details>\n<style>\n{}</style>\n\
              <script type=\"application/json\" id=\"scene\">{}</script>\n<script>\n{}</script>\n",
-            escape(bundle.licences),
-            bundle.style,
+            escape(BUNDLE.licences),
+            BUNDLE.style,
             scene::document(&panelled),
-            bundle.script,
+            BUNDLE.script,
         );
     }
     frame(heading, &text)
@@ -199,9 +198,9 @@ pub fn list(lines: impl Iterator<Item = String>) -> String {
 /// The network, with the cycle of its deadlock; what a script replays.
 fn network(run: &Run, number: usize) -> String {
     let diagram = diagram::svg(run);
-    let is_replayed = BUNDLE.is_some() && run.outcome.replay.is_some();
+    let is_replayed = run.outcome.replay.is_some();
     let links = run.topology().links().len();
-    let note = if BUNDLE.is_some() && links > scene::LINKS_MAX {
+    let note = if links > scene::LINKS_MAX {
         format!(
             "<p class=\"note\">No replay: the network has {} links, and up to {} are drawn.</p>\n",
             quantity::count(links as u64),

@@ -158,7 +158,7 @@ macro_rules! embedded {
         &[$($((
             $paper,
             $stem,
-            include_str!(concat!("../../../../papers/", $paper, "/", $stem, $ending)),
+            include_str!(concat!("../../papers/", $paper, "/", $stem, $ending)),
         ),)*)*]
     };
 }
