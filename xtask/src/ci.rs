@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::repo::{Repo, root};
 use crate::{
-    Outcome, api, book, cites, dist, examples, instructions, package, page, papers, sweep, tidy,
-    wire,
+    Outcome, api, book, cites, dist, examples, instructions, package, page, papers, routes, sweep,
+    tidy, wire,
 };
 
 /// Runs the steps in order up to the first failure.
@@ -52,6 +52,7 @@ enum Check {
     Api,
     Page,
     Wire,
+    Routes,
     Instructions,
     Papers,
     Sweep,
@@ -87,6 +88,7 @@ impl std::fmt::Display for Task {
             Task::Own(Check::Api) => f.write_str("cargo xtask api"),
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
             Task::Own(Check::Wire) => f.write_str("cargo xtask wire"),
+            Task::Own(Check::Routes) => f.write_str("cargo xtask routes"),
             Task::Own(Check::Instructions) => f.write_str("cargo xtask instructions"),
             Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
             Task::Own(Check::Sweep) => f.write_str("cargo xtask sweep"),
@@ -107,6 +109,7 @@ impl Check {
             Check::Api => api::run(),
             Check::Page => page::run(),
             Check::Wire => wire::run(),
+            Check::Routes => routes::run(),
             Check::Instructions => instructions::run(false),
             Check::Papers => papers::run(),
             Check::Sweep => sweep::run(),
@@ -147,6 +150,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         own("api", Check::Api),
         own("page", Check::Page),
         own("wire", Check::Wire),
+        own("routes", Check::Routes),
         own("instructions", Check::Instructions),
         own("papers", Check::Papers),
         own("sweep", Check::Sweep),
@@ -192,6 +196,7 @@ mod tests {
             "cargo xtask api",
             "cargo xtask page",
             "cargo xtask wire",
+            "cargo xtask routes",
             "cargo xtask instructions",
             "cargo xtask papers",
             "cargo xtask sweep",

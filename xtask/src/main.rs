@@ -4,7 +4,8 @@
 //! that no tool from outside can do, because they know the house style, `page` opens the
 //! program's pages in a browser, `examples` runs those of the library and `api` compares its interface
 //! with the stored one, and `sweep` reads the results of campaigns with other programs and
-//! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark, and `instructions` counts
+//! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark, `routes` checks those of a
+//! real FRR, and `instructions` counts
 //! what a packet-hop costs. `same` compares two builds
 //! of the program; it is no part of `ci`, which has no old build. Nor is `mutants`, which takes hours.
 
@@ -21,6 +22,7 @@ mod package;
 mod page;
 mod papers;
 mod repo;
+mod routes;
 mod same;
 mod source;
 mod sweep;
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         ["page", "--update"] => page::update(),
         ["sweep"] => built(sweep::run),
         ["wire"] => built(wire::run),
+        ["routes"] => built(routes::run),
         ["instructions"] => instructions::run(false),
         ["instructions", "--update"] => instructions::run(true),
         ["mutants"] => mutants::run("0/60"),
@@ -129,6 +132,7 @@ Commands:
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark
+  routes check the routes of a real FRR in network namespaces
   instructions  count the instructions per packet-hop of short runs with valgrind, and compare them with
          docs/instructions.txt, or store them there with --update
   tidy   check the rules of this repository that rustfmt and clippy do not know

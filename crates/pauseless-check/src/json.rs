@@ -1,6 +1,7 @@
 //! A verdict for programs.
 
 use pauseless_core::id::{NodeId, PortId};
+use pauseless_fabric::audit::Fault;
 use pauseless_fabric::dependency::{Blame, Buffer, ClosingFlow, Component, Hop};
 use pauseless_fabric::reroute::Reroute;
 use schemars::JsonSchema;
@@ -8,6 +9,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::confirm::ConfirmationRecord;
+use super::fault;
 use super::sweep::describe;
 use super::sweep::json::SweepRecord;
 use pauseless_fabric::fabric::{Fabric, Origin};
@@ -85,6 +87,10 @@ records! {
             verdict.blame.as_ref().map(|blame| BlameRecord::new(fabric, blame));
         /// Whether up*/down* routing over the same cables has no cycle; null if it was not tried.
         up_down_helps: Option<bool> = verdict.up_down_helps;
+        /// What befalls packets on their way, where the switches' own routes or maps are known.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        faults: Vec<FaultRecord> =
+            verdict.faults.iter().map(|fault| FaultRecord::new(fabric, fault)).collect();
         /// Pairs of end nodes without a route.
         unrouted_pairs: u64 = verdict.unrouted_pairs;
         /// End nodes that were not looked at.
@@ -97,6 +103,28 @@ records! {
         /// What came of failures, where that was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         failures: Option<SweepRecord> = None;
+    }
+
+    /// Something that befalls packets on their way.
+    pub struct FaultRecord(fabric: &Fabric, found: &Fault) after {
+        let (file, line) = found.place.clone().unzip();
+    } {
+        /// What happens: `loop`, `black-hole`, `valley`, `class-change` or `lossy`.
+        kind: &'static str = found.kind.word();
+        /// The same in a sentence.
+        message: String = fault::sentence(fabric, found);
+        /// What to do about it.
+        fix: &'static str = fault::fix(found.kind);
+        /// The prefixes of the packets, or their code points.
+        packets: Vec<String> = found.destinations.clone();
+        /// The nodes that show it, in the order in which packets pass them.
+        path: Vec<String> = names(fabric, &found.path);
+        /// The file with the route that does it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String> = file;
+        /// The line of that route, from 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u32> = line;
     }
 
     /// Buffers that can all wait for each other.

@@ -3,6 +3,7 @@
 //! [`json`], [`sarif`], [`graphml`] and [`svg`] write what was found.
 
 pub mod confirm;
+pub mod fault;
 pub mod graphml;
 pub mod json;
 mod reach;
@@ -16,6 +17,7 @@ use std::collections::BTreeSet;
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::NodeId;
+use pauseless_fabric::audit::{Fault, audit};
 use pauseless_fabric::dependency::{Blame, Checker, Component, Lane, Network, Traffic};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
 
@@ -37,6 +39,8 @@ pub struct Verdict {
     pub blame: Option<Blame>,
     /// Whether up*/down* routing over the same cables has no cycle; `None` if it was not tried.
     pub up_down_helps: Option<bool>,
+    /// What befalls packets on their way, where the switches' own routes or maps are known.
+    pub faults: Vec<Fault>,
     /// Pairs of end nodes between which there is no route.
     pub unrouted_pairs: u64,
     /// End nodes that were not looked at.
@@ -49,6 +53,12 @@ impl Verdict {
     /// Whether buffers can wait for each other in a circle.
     pub fn is_cyclic(&self) -> bool {
         self.component_count > 0
+    }
+
+    /// The words for what was found, each once: those of faults and `cycle`.
+    pub fn words(&self) -> BTreeSet<&'static str> {
+        let faults = self.faults.iter().map(|fault| fault.kind.word());
+        faults.chain(self.is_cyclic().then_some("cycle")).collect()
     }
 }
 
@@ -67,7 +77,8 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
         components,
         blame: None,
         up_down_helps: None,
-        unrouted_pairs: unrouted_pairs(network, &marks),
+        faults: audit(fabric, &marks),
+        unrouted_pairs: unrouted_pairs(network, fabric.evidence.routes.as_ref(), &marks),
         left_out: left_out.to_vec(),
         scope: match left_out.len() {
             0 => Vec::new(),

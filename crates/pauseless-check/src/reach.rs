@@ -3,9 +3,15 @@
 use pauseless_core::id::{GroupId, NodeId};
 use pauseless_core::table::WayId;
 use pauseless_fabric::dependency::{Network, Traffic};
+use pauseless_fabric::fabric::RouteEvidence;
 
-/// How many pairs of end nodes have no route from the one to the other, by any of equal ways.
-pub fn unrouted_pairs(network: Network<'_>, left_out: &[bool]) -> u64 {
+/// How many pairs of end nodes have no route from the one to the other, by any of equal ways. What
+/// goes where `evidence` ends counts as routed.
+pub fn unrouted_pairs(
+    network: Network<'_>,
+    evidence: Option<&RouteEvidence>,
+    left_out: &[bool],
+) -> u64 {
     let Network { topology, routes, .. } = network;
     let is_in = |host: &NodeId| topology.is_host(*host) && !left_out[host.index()];
     let switch_of = |host: NodeId| topology.ports(host).first().map(|port| port.peer);
@@ -18,6 +24,7 @@ pub fn unrouted_pairs(network: Network<'_>, left_out: &[bool]) -> u64 {
     let switches = topology.switches().iter().copied();
     let mut reach = Reach {
         network,
+        evidence,
         entrances: switches.filter(|s| hosts_at[s.index()] > 0).collect(),
         last: None,
         reached: vec![false; topology.nodes().len()],
@@ -48,6 +55,7 @@ pub fn unrouted_pairs(network: Network<'_>, left_out: &[bool]) -> u64 {
 /// share a way.
 struct Reach<'n> {
     network: Network<'n>,
+    evidence: Option<&'n RouteEvidence>,
     /// The switches that have end nodes.
     entrances: Vec<NodeId>,
     last: Option<(WayId, NodeId)>,
@@ -82,6 +90,10 @@ impl Reach<'_> {
             let mut at = entrance;
             path.clear();
             while at != target && !self.reached[at.index()] {
+                if self.is_end(at, group) {
+                    path.push(at);
+                    break;
+                }
                 let hop = routes.table.next_hops(at, group).first();
                 let Some(port) = hop.filter(|_| path.len() < topology.switches().len()) else {
                     is_all = false;
@@ -98,6 +110,12 @@ impl Reach<'_> {
         is_all
     }
 
+    /// Whether nobody can say what becomes of packets of `group` at `switch`.
+    fn is_end(&self, switch: NodeId, group: GroupId) -> bool {
+        let way = self.network.routes.table.way(group);
+        self.evidence.is_some_and(|evidence| evidence.is_end(switch, way))
+    }
+
     /// Looks at every next hop, backwards from the target.
     fn search(&mut self, group: GroupId) {
         let Network { topology, routes, .. } = self.network;
@@ -110,6 +128,8 @@ impl Reach<'_> {
         }
         self.reached.fill(false);
         let mut found = std::mem::take(&mut before[target.index()]);
+        let switches = topology.switches().iter().copied();
+        found.extend(switches.filter(|switch| self.is_end(*switch, group)));
         while let Some(switch) = found.pop() {
             if !std::mem::replace(&mut self.reached[switch.index()], true) {
                 found.append(&mut before[switch.index()]);

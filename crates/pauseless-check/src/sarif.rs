@@ -10,7 +10,9 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::Verdict;
-use super::json::{BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FlowRecord};
+use super::json::{
+    BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FaultRecord, FlowRecord,
+};
 use pauseless_fabric::fabric::Fabric;
 
 use self::log::{
@@ -30,7 +32,10 @@ pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Se
         tool: Tool { driver: driver() },
         invocations: vec![invocation(&record)],
         artifacts: uris.iter().map(|uri| artifact(uri)).collect(),
-        results: components.map(|found| writer.result(found)).collect(),
+        results: components
+            .map(|found| writer.result(found))
+            .chain(record.faults.iter().map(|found| writer.fault(found)))
+            .collect(),
         properties: RunProperties {
             fabric: record.fabric.clone(),
             verdict: record.verdict,
@@ -57,7 +62,10 @@ fn driver() -> Driver {
         rules: vec![
             rule(DEPENDENCY, "CyclicBufferDependency", DEPENDENCY_TEXTS),
             rule(LOOP, "RoutingLoop", LOOP_TEXTS),
-        ],
+        ]
+        .into_iter()
+        .chain(FAULTS.map(|(id, word, texts)| rule(id, word, texts)))
+        .collect(),
     }
 }
 
@@ -106,6 +114,41 @@ impl Writer<'_> {
                 flows: found.flows.clone(),
                 blame: self.blame.cloned(),
             },
+        }
+    }
+
+    /// A fault of packets on their way, at the line of the route that does it.
+    fn fault(&self, found: &FaultRecord) -> ReportingResult {
+        let nodes = found.path.iter().map(|name| LogicalLocation {
+            name: name.clone(),
+            fully_qualified_name: name.clone(),
+            kind: "node",
+        });
+        let location = Location {
+            physical_location: match (&found.file, found.line) {
+                (Some(file), Some(start_line)) => Some(PhysicalLocation {
+                    artifact_location: ArtifactLocation { uri: uri(file) },
+                    region: Region { start_line },
+                }),
+                _ => self.uris.first().map(|uri| physical(uri)),
+            },
+            logical_locations: nodes.collect(),
+            ..Location::default()
+        };
+        let text = format!("{}. {}.", capital(&found.message), capital(found.fix));
+        let rule_id = FAULTS.iter().position(|(_, word, _)| *word == found.kind);
+        let print =
+            format!("{}: {} {}", found.kind, found.path.join(" > "), found.packets.join(" "));
+        ReportingResult {
+            rule_id: rule_id.map_or(LOOP, |at| FAULTS[at].0),
+            rule_index: rule_id.map_or(1, |at| at + 2),
+            level: "error",
+            message: Message { text },
+            locations: vec![location],
+            code_flows: Vec::new(),
+            related_locations: Vec::new(),
+            partial_fingerprints: [("fault/v1", print)].into(),
+            properties: ResultProperties::default(),
         }
     }
 
@@ -230,6 +273,12 @@ impl Writer<'_> {
     }
 }
 
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// The whole of a file: which of its lines is to blame nobody knows.
 fn physical(uri: &str) -> PhysicalLocation {
     PhysicalLocation {
@@ -280,6 +329,57 @@ const LOOP_TEXTS: [&str; 2] = [
     "The tables of the switches send packets for one target back to where they have been. They \
      never arrive, and with lossless flow control they fill the buffers of the circle, which \
      then never drain. Correct the forwarding entries for this target.",
+];
+
+/// The rules of faults: the identifier, the word, and what it is and why it matters.
+const FAULTS: [(&str, &str, [&str; 2]); 5] = [
+    (
+        "forwarding-loop",
+        "loop",
+        [
+            "The routes of the switches send packets in a circle.",
+            "Some prefix is reached over switches that send its packets back to where they have \
+             been, often by two defaults that point at each other. Remove one of the routes.",
+        ],
+    ),
+    (
+        "black-hole",
+        "black-hole",
+        [
+            "A switch drops packets for hosts, because it has no route to them.",
+            "Packets for a prefix of hosts get to a switch that has no route to it, or one that \
+             drops. Announce the prefix to the switch, or send it a default.",
+        ],
+    ),
+    (
+        "valley-path",
+        "valley",
+        [
+            "Packets come down to a switch and go up again.",
+            "A path that goes down and up again makes buffers below wait for those above, which \
+             two such paths close to a cycle. Filter routes so that switches below carry nothing \
+             between those above (RFC 7938).",
+        ],
+    ),
+    (
+        "class-change",
+        "class-change",
+        [
+            "Packets change their lossless class on the way.",
+            "Two switches map one DSCP to different priorities, so that back-pressure goes on in \
+             another class. Give all switches one map.",
+        ],
+    ),
+    (
+        "lossy-hop",
+        "lossy",
+        [
+            "Packets of a lossless class come into a buffer that drops.",
+            "A switch on the way has no headroom for the priority of these packets, or the one \
+             before it does not obey its PAUSE frames. Give both ends the same priorities, maps \
+             and headroom.",
+        ],
+    ),
 ];
 
 #[cfg(test)]

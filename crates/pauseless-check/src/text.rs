@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_fabric::audit::FaultKind;
 use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
 use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
+use super::fault;
 use super::sweep::describe;
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_text::quantity::counted;
@@ -17,6 +19,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let mut out = headline(fabric, verdict, paint);
     let page = Page { fabric };
     page.summary(&mut out, verdict);
+    page.faults(&mut out, verdict);
     for (number, component) in verdict.components.iter().enumerate() {
         out.push_str(&page.component(number + 1, verdict.component_count, component));
     }
@@ -51,7 +54,8 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
             0 => format!("no buffer waits for another {routes}"),
             _ => format!("lossless traffic cannot deadlock {routes}"),
         };
-        return format!("{name}: {free}; {says}{scope}\n");
+        let known = if is_partly_known(fabric) { ", as far as they are known" } else { "" };
+        return format!("{name}: {free}; {says}{known}{}{scope}\n", faults(verdict));
     }
     let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
     let loops = verdict.components.iter().filter(|component| component.cycle.flows.len() == 1);
@@ -59,7 +63,25 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         0 => "lossless traffic can deadlock",
         _ => "packets travel in a circle (a routing loop), and lossless traffic can deadlock",
     };
-    format!("{name}: {cyclic}; {says}{scope}\n")
+    format!("{name}: {cyclic}; {says}{}{scope}\n", faults(verdict))
+}
+
+/// How many faults of each kind there are.
+fn faults(verdict: &Verdict) -> String {
+    let words = FaultKind::WORDS.iter().filter_map(|word| {
+        let count = verdict.faults.iter().filter(|fault| fault.kind.word() == *word).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    match &Vec::from_iter(words)[..] {
+        [] => String::new(),
+        words => format!("; {}", words.join(", ")),
+    }
+}
+
+/// Whether packets may go where no file says what becomes of them.
+fn is_partly_known(fabric: &Fabric) -> bool {
+    let routes = fabric.evidence.routes.as_ref();
+    routes.is_some_and(|routes| !routes.silent.is_empty() || routes.is_partial)
 }
 
 struct Page<'f> {
@@ -94,6 +116,34 @@ impl Page<'_> {
         }
         if !verdict.left_out.is_empty() {
             let _ = writeln!(out, "Left out: {}.", self.nodes(&verdict.left_out));
+        }
+    }
+
+    fn faults(&self, out: &mut String, verdict: &Verdict) {
+        const SHOWN: usize = 20;
+        if !verdict.faults.is_empty() {
+            out.push_str("\nWhat packets meet on their way:\n");
+        }
+        for found in verdict.faults.iter().take(SHOWN) {
+            let place = match &found.place {
+                Some((file, line)) => format!(" [{file}:{line}]"),
+                None => String::new(),
+            };
+            let _ = writeln!(
+                out,
+                "  {}: {}{place}",
+                found.kind.word(),
+                fault::sentence(self.fabric, found)
+            );
+        }
+        if verdict.faults.len() > SHOWN {
+            let hidden = verdict.faults.len() - SHOWN;
+            let _ = writeln!(out, "  {hidden} more are not shown; --json has all.");
+        }
+        let mut fixes = Vec::from_iter(verdict.faults.iter().map(|found| fault::fix(found.kind)));
+        fixes.dedup();
+        for fix in fixes {
+            let _ = writeln!(out, "  fix: {fix}");
         }
     }
 

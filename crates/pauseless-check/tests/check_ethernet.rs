@@ -2,6 +2,8 @@
 
 #[path = "check_ethernet/refused.rs"]
 mod refused;
+#[path = "check_ethernet/routes.rs"]
+mod routes;
 #[path = "check_ethernet/tunnels.rs"]
 mod tunnels;
 

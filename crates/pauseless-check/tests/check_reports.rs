@@ -7,7 +7,7 @@ use pauseless_check::{Verdict, check, sarif, svg};
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Lane, Lossy, Traffic};
-use pauseless_fabric::fabric::{Device, Fabric, Medium, Names, Origin};
+use pauseless_fabric::fabric::{Device, Evidence, Fabric, Medium, Names, Origin};
 use pauseless_fabric::generate::{FatTree, LinkSpecs, NToOne, Ring, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
@@ -30,6 +30,7 @@ fn fabric(topology: Topology, multipath: Multipath) -> Fabric {
         traffic: Traffic::AllPairs(vec![Lane::ONLY]),
         lossy: Lossy::nothing(),
         notes: vec!["a note".to_string()],
+        evidence: Evidence::default(),
         topology,
     }
 }

@@ -13,7 +13,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::dependency::{Component, Demand, Lane, Lossy, Traffic};
-use pauseless_fabric::fabric::{Fabric, Medium, Names, Origin};
+use pauseless_fabric::fabric::{Evidence, Fabric, Medium, Names, Origin};
 use pauseless_fabric::generate::{FatTree, LinkSpecs, Ring, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, Routing, port_counts};
@@ -37,6 +37,7 @@ fn fabric(topology: Topology, routes: Routes, traffic: Traffic) -> Fabric {
         traffic,
         lossy: Lossy::nothing(),
         notes: Vec::new(),
+        evidence: Evidence::default(),
     }
 }
 

@@ -2,11 +2,12 @@
 //! [`fabric`] is a whole fabric, [`topology`] its graph, [`builder`] makes and checks one, [`generate`]
 //! makes the usual shapes, [`name`] gives ports readable names.
 //! [`routing`] compiles a graph and explicit paths ([`path`]) to the forwarding table that every
-//! reader shares, [`trace`] walks that table, [`dependency`] looks for cycles of buffers, and
-//! [`fairness`] says what rates a perfectly fair network would give.
+//! reader shares, [`trace`] walks that table, [`audit`] looks for packets that never
+//! arrive or lose their class, [`dependency`] looks for cycles of buffers, and [`fairness`] says what rates a perfectly fair network would give.
 
 pub mod topology;
 
+pub mod audit;
 pub mod boundary;
 pub mod builder;
 pub mod cycle_aware;

@@ -10,7 +10,7 @@ use super::lanes::Lossy;
 use super::routes::Routing;
 use super::routing::Addresses;
 use super::{Aim, Overrides, Written, folder_of, parse_table};
-use pauseless_fabric::fabric::{Fabric, Origin};
+use pauseless_fabric::fabric::{Evidence, Fabric, Origin};
 use pauseless_text::problem::{Problems, Sink};
 use pauseless_text::reader::Section;
 use pauseless_text::source::Source;
@@ -91,6 +91,7 @@ impl Written {
             traffic,
             lossy,
             notes: self.check_only.notes,
+            evidence: Evidence::default(),
             topology: fabric.topology,
         })
     }

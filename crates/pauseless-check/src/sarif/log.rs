@@ -82,6 +82,7 @@ objects! {
         /// One location per file that the finding is in.
         locations: Vec<Location>,
         /// The cycle, hop by hop.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         code_flows: Vec<CodeFlow>,
         /// The flows that close it.
         related_locations: Vec<Location>,
@@ -127,6 +128,7 @@ objects! {
     }
 
     /// What SARIF has no place for in a result.
+    #[derive(Default)]
     ResultProperties {
         buffers: usize,
         dependencies: usize,

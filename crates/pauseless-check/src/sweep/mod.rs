@@ -301,7 +301,7 @@ impl<'f> Trial<'f> {
         let graph = checker.graph(self.network(&routes), self.left_out);
         let buffers =
             if graph.is_cyclic() { graph.components().iter().map(Vec::len).sum() } else { 0 };
-        let cuts = || unrouted_pairs(self.network(&routes), self.left_out);
+        let cuts = || unrouted_pairs(self.network(&routes), None, self.left_out);
         Outcome { case, buffers, disconnects: self.counts_cuts && cuts() > 0 }
     }
 
@@ -318,7 +318,7 @@ impl<'f> Trial<'f> {
                 .into_iter()
                 .next()
                 .expect("a case that is reported has a cyclic component"),
-            unrouted_pairs: unrouted_pairs(self.network(&routes), self.left_out),
+            unrouted_pairs: unrouted_pairs(self.network(&routes), None, self.left_out),
         }
     }
 }

@@ -17,7 +17,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use crate::import::ib::{Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, SlVlRow};
 use pauseless_fabric::fabric::Namer;
-use pauseless_fabric::fabric::{Device, Fabric, Medium, Names, Origin};
+use pauseless_fabric::fabric::{Device, Evidence, Fabric, Medium, Names, Origin};
 use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
 
@@ -94,6 +94,7 @@ impl Dumps<'_> {
             traffic,
             lossy: Lossy::nothing(),
             notes: cabled.notes,
+            evidence: Evidence::default(),
         })
     }
 }

@@ -6,7 +6,7 @@ use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::NodeId;
 use thiserror::Error;
 
-use super::{Fabric, Medium, Names, Origin};
+use super::{Evidence, Fabric, Medium, Names, Origin};
 use crate::builder::{TopologyBuilder, TopologyError};
 use crate::dependency::{Demand, Lane, Lossy, Traffic};
 use crate::path::PathError;
@@ -57,6 +57,7 @@ impl Fabric {
             traffic: Traffic::Demands(demands),
             lossy: Lossy::nothing(),
             notes: Vec::new(),
+            evidence: Evidence::default(),
             topology,
         })
     }

@@ -1,5 +1,6 @@
 //! A fabric as an operator has it: topology and routes with the names that its own tools use.
 
+mod evidence;
 mod graph;
 mod names;
 mod restrict;
@@ -10,6 +11,7 @@ use crate::topology::Topology;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{NodeId, PortId};
 
+pub use evidence::{Evidence, Place, RouteEvidence};
 pub use graph::GraphError;
 pub use names::{Device, Namer, Names};
 
@@ -36,6 +38,8 @@ pub struct Fabric {
     pub lossy: Lossy,
     /// What the reader of a verdict should know about the input.
     pub notes: Vec<String>,
+    /// What the files say beyond all this, by which findings are told.
+    pub evidence: Evidence,
 }
 
 /// Which flow control the links of a fabric have.
@@ -100,6 +104,7 @@ impl Fabric {
         }
         self.routes = routes;
         self.origin = Origin::Rule(routing);
+        self.evidence.routes = None;
     }
 
     /// Whether each node is one of these end nodes, in the order of the nodes.

@@ -1,8 +1,10 @@
 //! Which file is of which switch.
 
+use std::collections::BTreeMap;
+
 use super::merge::absorb;
 use crate::assemble::ib::Parsed;
-use crate::import::ethernet::sonic::SwitchConfig;
+use crate::import::ethernet::sonic::{Neighbour, SwitchConfig};
 use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::quantity::counted;
 use pauseless_text::source::Source;
@@ -14,9 +16,26 @@ pub struct Configured<'s> {
     pub config: SwitchConfig,
     /// The file that names the switch, else the first.
     pub source: &'s Source,
+    /// The far ends of the cables by port, as LLDP hears them, each with its file.
+    pub heard: BTreeMap<String, (Neighbour, &'s Source)>,
 }
 
-impl Configured<'_> {
+impl<'s> Configured<'s> {
+    /// A switch of which no file has a configuration.
+    pub fn blank(hostname: String, source: &'s Source) -> Configured<'s> {
+        let config = SwitchConfig::default();
+        Configured { hostname: Some(hostname), config, source, heard: BTreeMap::new() }
+    }
+
+    /// The far end of the cable at each port, with the file that says so: what LLDP hears counts
+    /// more than what is configured.
+    pub fn neighbours(&self) -> BTreeMap<&str, (&Neighbour, &'s Source)> {
+        let configured = self.config.neighbours.iter();
+        let configured = configured.map(|(port, it)| (port.as_str(), (it, self.source)));
+        let heard = self.heard.iter().map(|(port, (it, source))| (port.as_str(), (it, *source)));
+        configured.chain(heard).collect()
+    }
+
     pub fn is_called(&self, name: &str) -> bool {
         let hostname = self.hostname.as_deref();
         hostname.is_some_and(|hostname| hostname.eq_ignore_ascii_case(name))
@@ -37,6 +56,7 @@ pub fn gather<'s>(files: &[Parsed<'s, SwitchConfig>]) -> Result<Vec<Configured<'
                 hostname: file.value.hostname.clone(),
                 config: file.value.clone(),
                 source: file.source,
+                heard: BTreeMap::new(),
             }),
         }
     }
@@ -46,6 +66,7 @@ pub fn gather<'s>(files: &[Parsed<'s, SwitchConfig>]) -> Result<Vec<Configured<'
                 hostname: None,
                 config: file.value.clone(),
                 source: file.source,
+                heard: BTreeMap::new(),
             }),
             [only] => put(only, file)?,
             several => {

@@ -43,6 +43,16 @@ pub(super) fn absorb(into: &mut SwitchConfig, other: &SwitchConfig) -> Result<()
     same(&mut into.tunnels, &other.tunnels, in_table("TUNNEL"), |it| &mut it.at)?;
     same(&mut into.watchdogs, &other.watchdogs, in_table("PFC_WD"), |it| &mut it.at)?;
     same(&mut into.neighbours, &other.neighbours, in_table("DEVICE_NEIGHBOR"), |it| &mut it.at)?;
+    for (interface, addresses) in &other.layer3.addresses {
+        into.layer3.addresses.entry(interface.clone()).or_default().extend(addresses);
+    }
+    for (bundle, ports) in &other.layer3.members {
+        into.layer3.members.entry(bundle.clone()).or_default().extend(ports.iter().cloned());
+    }
+    let known = &mut into.layer3;
+    known.idle.extend(other.layer3.idle.iter().cloned());
+    known.hardware.extend(other.layer3.hardware.clone());
+    known.learned.extend(other.layer3.learned.clone());
     let in_maps = |(_, name): &(_, String)| format!("the QoS map \"{name}\"");
     same(&mut into.maps, &other.maps, in_maps, |it| &mut it.at)
 }

@@ -188,6 +188,7 @@ impl<'d> Site<'d> {
         for cable in &wires.cables {
             let ends = cable.ends.clone().map(|WireEnd { node, interface }| {
                 let SiteNode { config, kind, .. } = &self.nodes[node];
+                let config = config.filter(|config| **config != SwitchConfig::default());
                 let found = config.map(|config| ports::find(config, kind.as_deref(), &interface));
                 let named = || format!("{} {interface}", self.nodes[node].name);
                 let port = match found {

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::configs::{Configured, NAME_IT};
+use super::running::Connected;
 use super::{ports, some};
 use crate::assemble::ib::Parsed;
+use crate::import::ethernet::routes::Prefix;
 use crate::import::ethernet::wiring::{Endpoint, Wiring};
 use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
@@ -91,7 +93,8 @@ impl<'s> Wires<'s> {
         }
         let mut confirmed = BTreeSet::new();
         for switch in switches {
-            if switch.config.neighbours.is_empty() {
+            let neighbours = switch.neighbours();
+            if neighbours.is_empty() {
                 continue;
             }
             let Some(name) = &switch.hostname else {
@@ -99,23 +102,69 @@ impl<'s> Wires<'s> {
             };
             let own = wires.node(name);
             wires.nodes[own].kind.clone_from(&switch.config.device_type);
-            for (port, neighbour) in &switch.config.neighbours {
+            for (port, (neighbour, source)) in neighbours {
                 let key = neighbour.name.to_ascii_lowercase();
                 let spelling = spellings.entry(key).or_insert_with(|| neighbour.name.clone());
                 let peer = switches.iter().find(|other| other.is_called(spelling));
                 let peer_port = peer.and_then(|peer| ports::named(&peer.config, &neighbour.port));
                 let peer_port = peer_port.unwrap_or_else(|| neighbour.port.clone());
-                let near = WireEnd { node: wires.node(name), interface: port.clone() };
+                let near = WireEnd { node: wires.node(name), interface: port.to_string() };
                 let far = WireEnd { node: wires.node(spelling), interface: peer_port };
                 let ends = [near, far];
-                let laid =
-                    wires.lay(Wire { ends, source: switch.source, at: neighbour.at.clone() })?;
+                let laid = wires.lay(Wire { ends, source, at: neighbour.at.clone() })?;
                 if let Laid::Known(cable) = laid {
                     confirmed.insert(cable);
                 }
             }
         }
         wires.note_halves(switches, &confirmed);
+        wires.finish()
+    }
+
+    /// The cables between interfaces whose prefix has room for two only, and a host behind every
+    /// other prefix that is connected.
+    pub fn from_addresses(connected: &[Connected<'s>]) -> Result<Wires<'s>, Problems> {
+        let mut wires = Wires::default();
+        let mut by_prefix: BTreeMap<Prefix, Vec<&Connected<'s>>> = BTreeMap::new();
+        for one in connected {
+            by_prefix.entry(one.prefix).or_default().push(one);
+        }
+        let mut joined = BTreeSet::new();
+        let is_link = |prefix: &Prefix| prefix.family().width() - prefix.length() <= 2;
+        for (_, ends) in by_prefix.iter().filter(|(prefix, _)| is_link(prefix)) {
+            if let [one, other] = ends[..]
+                && one.switch != other.switch
+            {
+                let keys = [one, other].map(|end| (&end.switch, &end.interface));
+                // IPv4 and IPv6 are of one cable.
+                if keys.iter().all(|key| joined.insert(*key)) {
+                    let ends = [one, other].map(|end| WireEnd {
+                        node: wires.node(&end.switch),
+                        interface: end.interface.clone(),
+                    });
+                    wires.lay(Wire { ends, source: one.source, at: one.at.clone() })?;
+                }
+            }
+        }
+        let cables = wires.cables.len();
+        for one in connected.iter().filter(|one| !is_link(&one.prefix)) {
+            if joined.insert((&one.switch, &one.interface)) {
+                let host = wires.node(&format!("{}.{}.host", one.switch, one.interface));
+                wires.nodes[host].kind = Some("host".to_string());
+                let near =
+                    WireEnd { node: wires.node(&one.switch), interface: one.interface.clone() };
+                let far = WireEnd { node: host, interface: "eth0".to_string() };
+                wires.lay(Wire { ends: [near, far], source: one.source, at: one.at.clone() })?;
+            }
+        }
+        if cables > 0 {
+            wires.notes.push(format!(
+                "no file lists cables: {} found from addresses in one prefix of two, and {} assumed \
+                 behind other connected prefixes",
+                counted(cables, "cable"),
+                counted(wires.cables.len() - cables, "host"),
+            ));
+        }
         wires.finish()
     }
 

@@ -42,6 +42,18 @@ impl<'t> Value<'t> {
         }
     }
 
+    /// The values that `text` consists of, one after the other, at least one.
+    pub fn several(text: &'t str, what: &str) -> Result<Vec<Value<'t>>, Problem> {
+        within(text, SIZE_MAX, what)?;
+        let stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+        let values: Result<Vec<Value>, _> = stream.map(|raw| Ok(Value::of(text, raw?))).collect();
+        match values {
+            Ok(values) if values.is_empty() => Ok(vec![Value::whole(text, what)?]),
+            Ok(values) => Ok(values),
+            Err(error) => Err(syntax(text, &error)),
+        }
+    }
+
     pub fn at(&self) -> Range<usize> {
         self.at.clone()
     }
@@ -102,8 +114,25 @@ impl<'t> Value<'t> {
         }
     }
 
+    /// A truth value.
+    pub fn flag(&self, what: &str) -> Result<bool, Problem> {
+        match self.slice() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(self.mistyped(what, "true or false")),
+        }
+    }
+
     pub fn is_object(&self) -> bool {
         self.slice().starts_with('{')
+    }
+
+    pub fn is_array(&self) -> bool {
+        self.slice().starts_with('[')
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.slice() == "null"
     }
 
     fn of(text: &'t str, raw: &'t RawValue) -> Value<'t> {

@@ -1,4 +1,4 @@
-//! Ethernet: SONiC's configuration, and wiring from containerlab, Batfish or NetQ.
+//! Ethernet: SONiC's configuration, wiring from containerlab, Batfish, NetQ or LLDP, and routes.
 //!
 //! Every parser takes the whole text and returns plain data, or the first [`Problem`] with the
 //! bytes at which it lies.
@@ -8,8 +8,10 @@
 pub mod batfish;
 pub mod containerlab;
 mod json;
+pub mod lldp;
 pub mod netq;
 pub mod pg_profile;
+pub mod routes;
 pub mod sonic;
 #[cfg(test)]
 mod testing;
@@ -31,6 +33,18 @@ pub enum Format {
     SonicConfig,
     /// SONiC's `pg_profile_lookup.ini`, for [`pg_profile::parse`].
     PgProfileLookup,
+    /// FRR's `show ip route json`, for [`routes::frr::parse`].
+    FrrRoutes,
+    /// FRR's `show bgp json`, for [`routes::bgp::parse`].
+    FrrBgp,
+    /// The kernel's `ip -j route`, for [`routes::kernel::parse`].
+    KernelRoutes,
+    /// Batfish's answer to `routes`, for [`routes::batfish::parse`].
+    BatfishRoutes,
+    /// The output of `lldpctl -f json`, for [`lldp::parse_json`].
+    LldpJson,
+    /// SONiC's `show lldp table`, for [`lldp::parse_table`].
+    LldpTable,
 }
 
 /// Which of the formats `text` is, by its content; a broken file is recognised if its start is
@@ -38,10 +52,16 @@ pub enum Format {
 pub fn recognise(text: &str) -> Option<Format> {
     match text {
         _ if batfish::looks_like(text) => Some(Format::BatfishLayer1),
+        _ if lldp::looks_like_json(text) => Some(Format::LldpJson),
+        _ if routes::frr::looks_like(text) => Some(Format::FrrRoutes),
+        _ if routes::bgp::looks_like(text) => Some(Format::FrrBgp),
+        _ if routes::kernel::looks_like(text) => Some(Format::KernelRoutes),
+        _ if routes::batfish::looks_like(text) => Some(Format::BatfishRoutes),
         _ if netq::looks_like(text) => Some(Format::NetqTopology),
         _ if containerlab::looks_like(text) => Some(Format::Containerlab),
         _ if sonic::looks_like(text) => Some(Format::SonicConfig),
         _ if pg_profile::looks_like(text) => Some(Format::PgProfileLookup),
+        _ if lldp::looks_like_table(text) => Some(Format::LldpTable),
         _ => None,
     }
 }
@@ -86,6 +106,14 @@ mod tests {
             ("buffers-mellanox4600c-t1-dynamic.json", Format::SonicConfig),
             ("pg_profile_lookup.ACS-MSN2700.ini", Format::PgProfileLookup),
             ("pg_profile_lookup.ACS-MSN4700.ini", Format::PgProfileLookup),
+            ("sonic-pod/routes-up/pod-leaf0.show-ip-route.json", Format::FrrRoutes),
+            ("sonic-pod/routes-up/pod-leaf0.appl_db.json", Format::SonicConfig),
+            ("sonic-pod/routes-up/pod-leaf0.lldpctl.json", Format::LldpJson),
+            ("sonic-pod/routes-up/pod-tor0.ip-route.json", Format::KernelRoutes),
+            ("sonic-pod/routes-up/batfish-routes.json", Format::BatfishRoutes),
+            ("sonic-pod/show-lldp-table.txt", Format::LldpTable),
+            ("frr-8.4/show-bgp.json", Format::FrrBgp),
+            ("frr-8.4/show-ip-route.json", Format::FrrRoutes),
         ];
         for (name, format) in table {
             assert_eq!(recognise(&testing::sample(name)), Some(format), "{name}");
@@ -105,6 +133,14 @@ mod tests {
             ("{\"BUFFER_PG_TABLE:Ethernet0:3\": {", Some(Format::SonicConfig)),
             ("# x\n 400000 40m 1 2 3 0\n", Some(Format::PgProfileLookup)),
             ("\u{feff}10000 5m 1", Some(Format::PgProfileLookup)),
+            ("{\"10.0.0.0/8\": [{", Some(Format::FrrRoutes)),
+            ("{\"red\": {\"10.0.0.0/8\": [", Some(Format::FrrRoutes)),
+            ("{\"vrfId\": 0, \"routerId\": \"1.1.1.1\", \"rou", Some(Format::FrrBgp)),
+            ("[{\"dst\": \"default\"", Some(Format::KernelRoutes)),
+            ("[{\"type\": \"blackhole\", \"dst\": \"::/0\", \"flags\"", Some(Format::KernelRoutes)),
+            ("[{\"Node\": \"a\", \"Network\": \"::/0\", \"Protocol\"", Some(Format::BatfishRoutes)),
+            ("{\"ROUTE_TABLE:10.0.0.0/8\": {", Some(Format::SonicConfig)),
+            ("{\"lldp\": {", Some(Format::LldpJson)),
             ("", None),
             ("{}", None),
             ("[1, 2]", None),

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 use pauseless_check::confirm::{self, Confirmation, ConfirmationRecord};
 use pauseless_check::json::{CheckRecord, Documents};
 use pauseless_check::read;
@@ -16,7 +17,7 @@ use pauseless_fabric::routing::{Multipath, Routing};
 use pauseless_scenario::shape;
 use pauseless_text::record::to_text;
 
-use crate::args::{CheckArgs, Failing};
+use crate::args::{CheckArgs, DenyFault, Failing};
 use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Bar, Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
@@ -37,7 +38,9 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let routing = routing.transpose()?;
     let mut fabrics = Vec::new();
     if args.generate.is_empty() {
-        let tunnels = if args.bounced { Tunnels::Bounced } else { Tunnels::LeftOut };
+        // Other routes than the fabric's own would meet the classes that are for tunnels.
+        let is_out = args.no_tunnels || args.failures.is_some() || routing.is_some();
+        let tunnels = if is_out { Tunnels::LeftOut } else { Tunnels::Bounced };
         let choices = Choices { routing, tunnels };
         fabrics.push(read::read_with(&args.files, choices)?);
     }
@@ -64,7 +67,7 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     write_files(args, &reports)?;
     Ok(if reports.iter().any(|report| report.is_interrupted) {
         ExitCode::from(INTERRUPTED)
-    } else if reports.iter().any(Report::is_cyclic) {
+    } else if reports.iter().any(|report| report.is_denied(args)) {
         ExitCode::from(FINDING)
     } else {
         ExitCode::SUCCESS
@@ -170,9 +173,19 @@ impl Report {
         count.clear();
     }
 
-    fn is_cyclic(&self) -> bool {
+    /// Whether something was found that makes the check fail.
+    fn is_denied(&self, args: &CheckArgs) -> bool {
         let after = self.sweep.as_ref().is_some_and(|sweep| sweep.cyclic > 0);
-        self.verdict.is_cyclic() || after
+        let unknown = self.fabric.evidence.routes.as_ref();
+        let unknown = unknown.is_some_and(|it| it.is_partial || !it.silent.is_empty());
+        let found = self.verdict.words();
+        let is_found = |deny: &DenyFault| match deny {
+            DenyFault::Cycle => found.contains("cycle") || after,
+            DenyFault::Unrouted => self.verdict.unrouted_pairs > 0,
+            DenyFault::Unknown => unknown,
+            other => other.to_possible_value().is_some_and(|word| found.contains(word.get_name())),
+        };
+        args.deny.iter().any(|deny| !args.allow.contains(deny) && is_found(deny))
     }
 
     fn text(&self, args: &CheckArgs, terminal: Terminal) -> String {

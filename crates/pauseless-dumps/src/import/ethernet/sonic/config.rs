@@ -1,9 +1,11 @@
 //! What a switch is configured to do, as plain data.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
+use std::net::IpAddr;
 use std::ops::Range;
 
+use crate::import::ethernet::routes::{Prefix, RouteTable};
 use crate::import::ethernet::wiring::{Endpoint, Skipped, WiredLink, WiredNode, Wiring};
 
 /// The configuration of one switch; what the file does not say is `None` or not there.
@@ -41,10 +43,31 @@ pub struct SwitchConfig {
     pub poll_interval_ms: Option<u32>,
     /// The far ends of the cables by port.
     pub neighbours: BTreeMap<String, Neighbour>,
+    /// Addresses, bundles of ports, routes and what LLDP hears.
+    pub layer3: Layer3,
     /// Tables of the file that were not read, each once.
     pub ignored: Vec<String>,
     /// Contradictions that an operator would want to know, in the order of the file.
     pub warnings: Vec<Warning>,
+}
+
+/// What a switch knows to route by, from its configuration and from APPL_DB.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer3 {
+    /// The addresses of each interface with the prefix that is connected there.
+    pub addresses: BTreeMap<String, BTreeSet<(IpAddr, Prefix)>>,
+    /// The ports of each port channel and VLAN.
+    pub members: BTreeMap<String, BTreeSet<String>>,
+    /// The ports of port channels that carry nothing: LACP has not selected them.
+    pub idle: BTreeSet<String>,
+    /// The hardware address of each neighbour, by interface and IP address.
+    pub hardware: BTreeMap<(String, IpAddr), String>,
+    /// The port behind which a VLAN has learned a hardware address.
+    pub learned: BTreeMap<(String, String), String>,
+    /// The far ends of the cables by port, as LLDP hears them.
+    pub heard: BTreeMap<String, Neighbour>,
+    /// The routes, a table for each VRF.
+    pub routes: Vec<RouteTable>,
 }
 
 /// An entry of the table `PORT`.
@@ -350,7 +373,7 @@ impl SwitchConfig {
     }
 
     /// The bit of the priority group that sends the PFC frames of a class.
-    pub(super) fn group_of(&self, qos: &PortQos, class: u8) -> u8 {
+    pub(crate) fn group_of(&self, qos: &PortQos, class: u8) -> u8 {
         let kind = MapKind::PfcToPriorityGroup;
         let map = qos.maps.get(&kind).and_then(|name| self.maps.get(&(kind, name.clone())));
         let group = map.and_then(|map| map.entries.get(&class)).copied();

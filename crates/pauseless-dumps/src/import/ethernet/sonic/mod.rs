@@ -9,14 +9,16 @@
 mod check;
 mod config;
 mod field;
+mod layer3;
 mod read;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use config::{
-    Action, BufferGroup, BufferPool, BufferProfile, Cable, Direction, GroupProfile, MapKind, Mode,
-    Neighbour, Port, PortQos, QosMap, SwitchConfig, Threshold, Tunnel, Warning, Watchdog,
+    Action, BufferGroup, BufferPool, BufferProfile, Cable, Direction, GroupProfile, Layer3,
+    MapKind, Mode, Neighbour, Port, PortQos, QosMap, SwitchConfig, Threshold, Tunnel, Warning,
+    Watchdog,
 };
 
 use super::json::Value;

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 
 use super::config::*;
 use super::field::{classes, made_for, metres};
+use super::layer3;
 use super::table::{Entry, Table, Tables};
 use crate::import::ethernet::quoted;
 use pauseless_text::problem::Problem;
@@ -56,6 +57,7 @@ pub(super) fn read(tables: &Tables) -> Result<SwitchConfig, Problem> {
     for entry in tables.of(Table::DeviceNeighbor) {
         read_neighbour(entry, &mut config)?;
     }
+    config.layer3 = layer3::read(tables)?;
     Ok(config)
 }
 

@@ -22,6 +22,14 @@ pub(super) enum Table {
     Tunnel,
     PfcWd,
     DeviceNeighbor,
+    Interface,
+    LagMember,
+    VlanMember,
+    Route,
+    NextHopGroup,
+    Neighbour,
+    Learned,
+    Lldp,
 }
 
 impl Table {
@@ -29,6 +37,12 @@ impl Table {
     pub fn named(name: &str) -> Option<Table> {
         let name = name.strip_suffix("_TABLE").unwrap_or(name);
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, table)| *table)
+    }
+
+    /// Whether its keys have addresses, whose colons separate nothing.
+    fn has_addresses(self) -> bool {
+        use Table::{Interface, Learned, Neighbour, Route};
+        matches!(self, Interface | Learned | Neighbour | Route)
     }
 
     /// Its name in CONFIG_DB.
@@ -88,7 +102,7 @@ impl<'t> Tables<'t> {
             return Ok(());
         };
         let key = match member.name.as_bytes()[separator] {
-            b':' => key.replace(':', "|"),
+            b':' if !table.has_addresses() => key.replace(':', "|"),
             _ => key.to_string(),
         };
         let fields = fields_of(&member.value, &member.name)?;
@@ -141,7 +155,7 @@ fn fields_of<'t>(value: &Value<'t>, what: &str) -> Result<Vec<Member<'t>>, Probl
     }
 }
 
-const NAMES: [(&str, Table); 18] = [
+const NAMES: [(&str, Table); 32] = [
     ("DEVICE_METADATA", Table::DeviceMetadata),
     ("PORT", Table::Port),
     ("CABLE_LENGTH", Table::CableLength),
@@ -161,4 +175,19 @@ const NAMES: [(&str, Table); 18] = [
     ("TUNNEL", Table::Tunnel),
     ("PFC_WD", Table::PfcWd),
     ("DEVICE_NEIGHBOR", Table::DeviceNeighbor),
+    ("INTERFACE", Table::Interface),
+    ("PORTCHANNEL_INTERFACE", Table::Interface),
+    ("VLAN_INTERFACE", Table::Interface),
+    ("VLAN_SUB_INTERFACE", Table::Interface),
+    ("LOOPBACK_INTERFACE", Table::Interface),
+    // The names from here on are those of APPL_DB, but for the members.
+    ("INTF", Table::Interface),
+    ("PORTCHANNEL_MEMBER", Table::LagMember),
+    ("LAG_MEMBER", Table::LagMember),
+    ("VLAN_MEMBER", Table::VlanMember),
+    ("ROUTE", Table::Route),
+    ("NEXTHOP_GROUP", Table::NextHopGroup),
+    ("NEIGH", Table::Neighbour),
+    ("FDB", Table::Learned),
+    ("LLDP_ENTRY", Table::Lldp),
 ];

@@ -44,9 +44,17 @@ pub struct CheckArgs {
     /// The seed of random failures and of random tie-breaks
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Of SONiC dual-ToR pairs, follow packets that bounce through the tunnel to the other ToR too
-    #[arg(long, conflicts_with_all = ["routing", "failures", "generate"])]
-    pub bounced: bool,
+    /// Of SONiC dual-ToR pairs, leave out packets that bounce through the tunnel to the other ToR;
+    /// --routing and --failures leave them out, too
+    #[arg(long)]
+    pub no_tunnels: bool,
+    /// What makes the check exit with 1
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',',
+          default_values_t = DenyFault::USUAL)]
+    pub deny: Vec<DenyFault>,
+    /// What does not make it exit with 1, though --deny says so
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    pub allow: Vec<DenyFault>,
     /// Simulate the fewest flows that close each cycle: does it deadlock in fact?
     #[arg(long)]
     pub confirm: bool,
@@ -65,6 +73,39 @@ pub struct CheckArgs {
     /// Print the verdict only
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// A finding that makes a check fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DenyFault {
+    /// A cyclic buffer dependency
+    Cycle,
+    /// Routes that send packets in a circle
+    Loop,
+    /// Packets that get to a switch without a route for them
+    BlackHole,
+    /// Packets that come down to a switch and go up again
+    Valley,
+    /// Packets whose priority changes on the way
+    ClassChange,
+    /// Packets of a lossless class that come into a buffer that drops
+    Lossy,
+    /// Pairs of end nodes without a route
+    Unrouted,
+    /// Packets that go where no file says what becomes of them
+    Unknown,
+}
+
+impl DenyFault {
+    /// What makes a check fail unless the user says otherwise.
+    pub const USUAL: [DenyFault; 6] = [
+        DenyFault::Cycle,
+        DenyFault::Loop,
+        DenyFault::BlackHole,
+        DenyFault::Valley,
+        DenyFault::ClassChange,
+        DenyFault::Lossy,
+    ];
 }
 
 /// The arguments of `convert`.
@@ -168,13 +209,18 @@ const CHECK_EXAMPLES: &str = "Examples:
   pauseless check --generate ring:6,hosts_per_switch=1,routing=ecmp --svg r.svg
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000
+  pauseless check examples/ethernet/sonic-pod/pod-*.json \\
+      examples/ethernet/sonic-pod/routes-valley/*.json
 
 Files: ibnetdiscover (also -p), opensm-subnet.lst, .fdbs, dump_lfts,
   opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl; SONiC config_db.json and
-  pg_profile_lookup.ini with containerlab, Batfish layer-1 or NetQ wiring;
-  fabric files and scenarios of our own. See docs/check.md.
+  pg_profile_lookup.ini with containerlab, Batfish layer-1 or NetQ wiring,
+  lldpctl -f json or show lldp table; routes as FRR (show ip route json, show
+  bgp json), SONiC's APPL_DB, ip -j route and Batfish write them, each file named
+  after its switch (leaf1.json) where it does not say so itself; fabric files
+  and scenarios of our own. See docs/check.md.
 
-Exit status: 0 no cyclic buffer dependency, 1 a cyclic one, 2 bad usage or
+Exit status: 0 nothing of --deny was found, 1 something was, 2 bad usage or
   input, 130 interrupted.";
 
 const CONVERT_EXAMPLES: &str = "Examples:
