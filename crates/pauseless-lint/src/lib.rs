@@ -17,6 +17,7 @@ pub mod json;
 pub mod json_report;
 pub mod junit;
 pub mod lines;
+pub mod pool;
 pub mod prove;
 pub mod report;
 pub mod rule;

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use pauseless_lint::database::Database;
 use pauseless_lint::finding::Severity;
 use pauseless_lint::headroom::{Chip, DynamicPort, Headroom, dynamic};
+use pauseless_lint::pool::Division;
 use pauseless_lint::report::Report;
-use pauseless_lint::switch::MadeFor;
+use pauseless_lint::switch::{MadeFor, Switch};
 use pauseless_lint::{lint, prove};
 use pauseless_text::source::Source;
 use serde_json::Value;
@@ -71,6 +73,25 @@ fn rows_of_released_lookup_files_are_below_the_wire() {
     let report = lint(&sources).unwrap();
     let found = report.findings.iter().map(|one| (one.rule.id, one.place.file));
     assert_eq!(Vec::from_iter(found), [("PL301", 0), ("PL301", 1)]);
+}
+
+/// By hand, and as the script has it: 28 ports up, private headroom, and shared at a ratio of 2.
+#[test]
+fn the_pool_of_the_dynamic_model_is_that_of_the_script() {
+    let file = data("good/mellanox-sn4600c-c64-t1-dynamic.json.gz");
+    let private = Source::read(&file).unwrap();
+    let ratio = "\"default_dynamic_th\": \"0\", \"over_subscribe_ratio\": \"2\"";
+    let shared = private.text.replace("\"default_dynamic_th\": \"0\"", ratio);
+    assert_ne!(shared, private.text);
+    let division = |text: &str| {
+        let database = Database::read(0, text).unwrap();
+        Division::of(&Switch::read(&database, "t1".to_string())).unwrap()
+    };
+    let found = division(&private.text);
+    assert_eq!((found.memory, found.occupied, found.shared), (60_817_392, 9_682_944, 0));
+    assert_eq!(found.pool(), Some(51_134_448));
+    let found = division(&shared);
+    assert_eq!((found.shared, found.pool()), (2_551_808, Some(53_882_864)));
 }
 
 /// A mistake in one of the good files.

@@ -43,6 +43,7 @@ impl Document {
         "explain": "what `explain FILE --json` prints",
             printed::<report::derivation::ExplainDocument>;
         "check": "what `check --json` prints", printed::<check::json::Documents>;
+        "lint": "what `lint --json` prints", printed::<pauseless_lint::json_report::LintDocument>;
         "plan": "what `plan --json` prints", printed::<plan::json::PlanDocument>;
         "plan-against": "what `plan --against FILE --json` prints",
             printed::<plan::json::AgainstDocument>;

@@ -1,6 +1,8 @@
 //! PL306, pools-do-not-fit: pools and reserved groups take more than the memory has.
 
+use crate::pool::{Division, memory, most_of_port, reserved_by};
 use crate::rule::prelude::*;
+use crate::switch::BufferModel;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -8,7 +10,7 @@ pub const RULE: Rule = Rule {
     name: "pools-do-not-fit",
     severity: Severity::Warning,
     sentence: "Pools and reserved groups take more than the memory has.",
-    why: "What does not fit is refused by the SDK when it is configured, and a part of the buffers is not there. On Mellanox the sizes of all groups and the ingress pools are held against mmu_size of STATE_DB, or against egress_lossless_pool, which has all of it. Elsewhere the accounting differs, and only mmu_size counts.",
+    why: "What does not fit is refused by the SDK when it is configured, and a part of the buffers is not there. On Mellanox the sizes of all groups and the ingress pools are held against mmu_size of STATE_DB, or against egress_lossless_pool, which has all of it. Elsewhere the accounting differs, and only mmu_size counts. With the dynamic model the headroom of every group is calculated first, and held against max_headroom_size of a port, too.",
     fix: "smaller pools",
     released: "5 SKUs, with fixed pools and more ports in use than they were made for, as here with all ports up.",
     evidence: "src: cfgmgr/buffer_pool_mellanox.lua",
@@ -19,13 +21,22 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(switch: &Switch, found: &mut Found) {
-    let limits = switch.state.into_iter().flat_map(|state| state.rows("BUFFER_MAX_PARAM"));
-    let tables = switch.state.into_iter().flat_map(|state| state.rows("BUFFER_MAX_PARAM_TABLE"));
-    let mut limits = limits.chain(tables).filter(|row| row.key().text == "global");
-    let memory = limits.find_map(|row| row.get("mmu_size")?.number());
-    let whole = switch.pools.get("egress_lossless_pool").and_then(|pool| pool.size);
-    let whole = whole.filter(|_| switch.vendor == Vendor::Mellanox);
-    let Some(memory) = memory.or(whole) else {
+    for port in &switch.ports {
+        crowded_port(switch, port, found);
+    }
+    if switch.model == BufferModel::Dynamic {
+        let Some(division) = Division::of(switch).filter(|one| one.pool().is_none()) else {
+            return;
+        };
+        let Division { memory, occupied, shared } = division;
+        let message = format!("reserved groups take {} B of {memory} B", occupied + shared);
+        let row = switch.metadata();
+        let place = row.map_or_else(Place::default, |row| Place::of(row, "buffer_model"));
+        found.push(found.about(switch, &switch.name, place, message));
+        return;
+    }
+    let is_known = switch.vendor == Vendor::Mellanox || switch.state.is_some();
+    let Some(memory) = memory(switch).filter(|_| is_known) else {
         return;
     };
     let ingress = switch.pools.values().filter(|pool| pool.direction == "ingress");
@@ -42,4 +53,17 @@ fn check(switch: &Switch, found: &mut Found) {
     let message = format!("pools and reserved groups take {taken} B of {memory} B");
     let finding = found.about(switch, &switch.name, Place::of(pool.row, "size"), message);
     found.push(finding);
+}
+
+/// A port whose groups are more than the chip gives one port: the last change is refused, while
+/// CONFIG_DB keeps it.
+fn crowded_port(switch: &Switch, port: &Port, found: &mut Found) {
+    let (Some(most), Some(binding)) = (most_of_port(switch, port), port.groups.first()) else {
+        return;
+    };
+    let Some(reserved) = reserved_by(switch, port).filter(|reserved| *reserved >= most) else {
+        return;
+    };
+    let message = format!("groups reserve {reserved} B, the chip gives a port {most} B");
+    found.push(found.at_port(switch, port, Place::row(binding.row), message));
 }

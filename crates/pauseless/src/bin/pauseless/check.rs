@@ -17,6 +17,7 @@ use pauseless_scenario::shape;
 use pauseless_text::record::to_text;
 
 use crate::args::{CheckArgs, Failing};
+use crate::lint;
 use crate::output::{self, Terminal, tell};
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
@@ -39,7 +40,9 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     if args.generate.is_empty() {
         let tunnels = if args.bounced { Tunnels::Bounced } else { Tunnels::LeftOut };
         let choices = Choices { routing, tunnels };
-        fabrics.push(read::read_with(&args.files, choices)?);
+        let mut fabric = read::read_with(&args.files, choices)?;
+        fabric.notes.extend(lint::remarks(&args.files, LOSSY));
+        fabrics.push(fabric);
     }
     for shape in &args.generate {
         fabrics.push(shape::parse(shape)?);
@@ -70,6 +73,13 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         ExitCode::SUCCESS
     })
 }
+
+/// Rules whose errors mean that what the file calls lossless is not, or is another class at the next
+/// switch: the graph of who waits for whom is then another one.
+const LOSSY: &[&str] = &[
+    "PL101", "PL103", "PL201", "PL204", "PL205", "PL206", "PL207", "PL303", "PL304", "PL314",
+    "PL601", "PL604", "PL701", "PL704",
+];
 
 fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
     if !args.flow.is_empty() {

@@ -10,6 +10,7 @@ mod demo;
 mod documents;
 mod explain;
 mod htsim;
+mod lint;
 mod metrics;
 #[cfg(target_os = "linux")]
 mod node;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     let terminal = Terminal::new(cli.color);
     let done = match cli.command {
         Command::Check(args) => check::run(&args, terminal),
+        Command::Lint(args) => lint::run(&args, terminal),
         Command::Plan(args) => plan::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Run(args) => run::run(&args, terminal),
