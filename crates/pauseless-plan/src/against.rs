@@ -14,6 +14,8 @@ use pauseless_dumps::import::ethernet::sonic::{
 };
 use pauseless_dumps::import::ethernet::{Format, recognise};
 use pauseless_fabric::fabric::Fabric;
+use pauseless_lint::headroom::{self as sonic_headroom, Chip, DynamicPort};
+use pauseless_lint::switch::MadeFor;
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;
 
@@ -125,6 +127,21 @@ pub struct Profile {
     pub threshold: Option<Threshold>,
 }
 
+impl Profile {
+    /// Whether its headroom is that of the pool, because its size does not hold it.
+    fn shares_headroom(&self) -> Sharing {
+        let needs = self.xon.unwrap_or(0).saturating_add(self.xoff.unwrap_or(0));
+        if self.size.is_some_and(|size| size < needs) { Sharing::Shared } else { Sharing::Private }
+    }
+}
+
+/// Whose the headroom of a group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    Private,
+    Shared,
+}
+
 /// Derived values for one port and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Derived {
@@ -134,6 +151,27 @@ pub struct Derived {
     pub bound: Bytes,
     /// By SONiC's form, if cells were given.
     pub sonic: Option<Bytes>,
+    /// What the cable alone holds there and back.
+    pub wire: Bytes,
+    /// By SONiC's dynamic buffer model, where the chip is one that it knows.
+    pub dynamic: Option<Bytes>,
+}
+
+impl Derived {
+    /// The bounds that a deployed headroom is below, the weakest last.
+    pub fn missed(&self, xoff: Bytes) -> Vec<&'static str> {
+        let mut missed = Vec::new();
+        if xoff < self.bound {
+            missed.push("802.1Q's worst case");
+        }
+        if self.dynamic.is_some_and(|dynamic| xoff < dynamic) {
+            missed.push("SONiC's dynamic model");
+        }
+        if xoff < self.wire {
+            missed.push("the wire alone");
+        }
+        missed
+    }
 }
 
 /// How deployed and derived headroom compare.
@@ -215,6 +253,9 @@ struct Port {
     cable_m: Option<u32>,
     mtu: Bytes,
     classes: u8,
+    /// What SONiC's dynamic model needs to know beside that.
+    chip: Option<Chip>,
+    lanes: usize,
 }
 
 impl Judge<'_> {
@@ -246,7 +287,9 @@ impl Judge<'_> {
         }
         for (name, profile) in &config.profiles {
             if let Some((speed, metres)) = profile.made_for.filter(|_| !used.contains(name)) {
-                self.made_for(speed, metres, of, deployed(name, profile));
+                let sku = config.hwsku.as_deref().unwrap_or_default();
+                let link = MadeFor { speed: speed.into(), metres: metres.into() };
+                self.made_for(link, of, sku, deployed(name, profile));
             }
         }
         self.pools(of, config);
@@ -263,17 +306,21 @@ impl Judge<'_> {
 
     fn table(&mut self, of: &str, profiles: &[PgProfile]) {
         for profile in profiles {
-            self.made_for(profile.speed_mbps, profile.cable_m, of, of_table(profile));
+            let (speed, metres) = (profile.speed_mbps.into(), profile.cable_m.into());
+            // Released files have the SKU in their name.
+            self.made_for(MadeFor { speed, metres }, of, of, of_table(profile));
         }
     }
 
     /// A row for a profile that no port has, at the speed and the length that it was made for.
-    fn made_for(&mut self, speed: u32, metres: u32, of: &str, profile: Profile) {
+    fn made_for(&mut self, link: MadeFor, of: &str, sku: &str, profile: Profile) {
         let port = Port {
-            speed_mbps: Some(speed),
-            cable_m: Some(metres),
+            speed_mbps: u32::try_from(link.speed).ok(),
+            cable_m: u32::try_from(link.metres).ok(),
             mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
             classes: self.classes(0),
+            chip: Chip::of_platform(sku),
+            lanes: 0,
         };
         let row = self.row(of, &port, profile);
         self.found.rows.push(row);
@@ -299,6 +346,8 @@ impl Judge<'_> {
             },
             mtu: self.terms.mtu.or(mtu).unwrap_or(self.terms.request.mtu),
             classes: self.classes(config.buffered(name).0),
+            chip: config.hwsku.as_deref().and_then(Chip::of_platform),
+            lanes: port.map_or(0, |port| port.lanes.len()),
         }
     }
 
@@ -346,7 +395,7 @@ impl Judge<'_> {
     }
 
     fn row(&self, of: &str, port: &Port, profile: Profile) -> Row {
-        let derived = self.derive(port);
+        let derived = self.derive(port, profile.shares_headroom());
         let judgement = match (&derived, profile.xoff) {
             (Err(why), _) => Judgement::Unknown(why),
             (Ok(_), None) => Judgement::Unknown(CALCULATED),
@@ -365,7 +414,7 @@ impl Judge<'_> {
         }
     }
 
-    fn derive(&self, port: &Port) -> Result<Derived, &'static str> {
+    fn derive(&self, port: &Port, sharing: Sharing) -> Result<Derived, &'static str> {
         let Request { reaction, rate, wire, cells, .. } = self.terms.request;
         let speed = port.speed_mbps.map(|mbps| Rate::mbps(u64::from(mbps)));
         let line = rate.or(speed).ok_or(NO_SPEED)?;
@@ -373,11 +422,30 @@ impl Judge<'_> {
         let (wire, classes) = (wire.or(length).ok_or(NO_LENGTH)?, port.classes);
         let kind = Kind { line, wire, classes };
         let latency = kind.latency(port.mtu, reaction.span(line).map_err(|_| NO_LIMIT)?);
-        let headroom = Headroom::new(&latency);
+        let link = port
+            .speed_mbps
+            .zip(port.cable_m)
+            .map(|(speed, metres)| MadeFor { speed: speed.into(), metres: metres.into() });
+        let dynamic = port.chip.zip(link).map(|(chip, link)| {
+            let dynamic = sonic_headroom::dynamic(DynamicPort {
+                chip,
+                link,
+                mtu: port.mtu.get(),
+                lanes: port.lanes,
+                lossless_mtu: cells.map_or(LOSSLESS_MTU, |cells| cells.mtu_lossless.get()),
+                small_percent: cells.map_or(SMALL_PERCENT, |cells| cells.small_percent.into()),
+                gearbox_ns: 0,
+                shares: sharing == Sharing::Shared,
+            });
+            Bytes::new(dynamic.xoff)
+        });
+        let terms = Headroom::new(&latency);
         Ok(Derived {
-            equation: headroom.equation,
-            bound: headroom.bound,
+            equation: terms.equation,
+            bound: terms.bound,
             sonic: cells.map(|cells| headroom::sonic(&latency, cells)),
+            wire: Bytes::new(link.map_or(0, sonic_headroom::wire_bytes)),
+            dynamic,
         })
     }
 
@@ -390,7 +458,7 @@ impl Judge<'_> {
             let (mut need, mut queues, mut is_known) = (Bytes::ZERO, 0, true);
             for (port, groups) in &config.groups {
                 for group in groups.iter().filter(|group| config.is_lossless(group)) {
-                    let derived = self.derive(&self.port(of, config, port, group));
+                    let derived = self.derive(&self.port(of, config, port, group), Sharing::Shared);
                     let count = u64::from(group.classes.count_ones());
                     queues += count;
                     match &derived {
@@ -455,6 +523,9 @@ fn classes_of(mask: u8) -> String {
     Vec::from_iter(set.map(|class: u8| class.to_string())).join(",")
 }
 
+/// What the tables of SONiC start with.
+const LOSSLESS_MTU: u64 = 1_024;
+const SMALL_PERCENT: u64 = 50;
 /// The entry of `PORT_QOS_MAP` that is the switch itself.
 const GLOBAL: &str = "global";
 const NO_ROWS: &str = "the files have no lossless priority group and no lossless profile";

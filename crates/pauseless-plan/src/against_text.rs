@@ -87,7 +87,10 @@ fn pool_line(pool: &Pool) -> String {
     let verdict = match &pool.judgement {
         Judgement::Enough(_) => "ok: it covers all of them at once".to_string(),
         Judgement::TooSmall(by) => {
-            format!("too small by {} when all are paused at once (can lose)", count(by.get()))
+            let by = count(by.get());
+            format!(
+                "too small by {by} when all are paused at once (can lose by 802.1Q's worst case)"
+            )
         }
         Judgement::Unknown(why) => format!("cannot judge: {why}"),
     };
@@ -150,7 +153,14 @@ fn threshold(row: &Row) -> String {
 
 fn verdict(row: &Row) -> String {
     match &row.judgement {
-        Judgement::TooSmall(by) => format!("too small by {} (can lose)", count(by.get())),
+        Judgement::TooSmall(by) => {
+            let by = count(by.get());
+            let xoff = Bytes::new(row.profile.xoff.unwrap_or(0));
+            let missed = row.derived.map_or(Vec::new(), |derived| derived.missed(xoff));
+            let is_enough = derived(row, |it| it.dynamic).is_some_and(|needs| xoff >= needs);
+            let but = if is_enough { ", enough by SONiC's dynamic model" } else { "" };
+            format!("too small by {by} (can lose by {}{but})", missed.join(" and "))
+        }
         Judgement::Unknown(why) => format!("cannot judge: {why}"),
         Judgement::Enough(over) => {
             let text = if *over < row.mtu * 2 {
@@ -224,6 +234,15 @@ records! {
         needed_bytes: Option<u64> = derived(row, |it| Some(it.bound)).map(Bytes::get);
         /// Derived by SONiC's form.
         sonic_bytes: Option<u64> = derived(row, |it| it.sonic).map(Bytes::get);
+        /// Derived by SONiC's dynamic buffer model, where the chip is one that it knows.
+        dynamic_bytes: Option<u64> = derived(row, |it| it.dynamic).map(Bytes::get);
+        /// What the cable alone holds there and back: nothing can be lossless with less.
+        wire_bytes: Option<u64> = derived(row, |it| Some(it.wire)).map(Bytes::get);
+        /// The bounds that the headroom is below, by which it can lose.
+        missed: Vec<&'static str> = match (row.derived, profile.xoff) {
+            (Some(derived), Some(xoff)) => derived.missed(Bytes::new(xoff)),
+            _ => Vec::new(),
+        };
         /// `ok`, `too-small` or `unknown`.
         verdict: &'static str = word(&row.judgement);
         /// What is to spare, negative if that is too little.

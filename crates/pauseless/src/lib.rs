@@ -20,6 +20,7 @@ pub use pauseless_dumps as dumps;
 pub use pauseless_experiments as experiments;
 pub use pauseless_fabric as fabric;
 pub use pauseless_figures as figures;
+pub use pauseless_lint as lints;
 pub use pauseless_plan as plans;
 pub use pauseless_report as report;
 pub use pauseless_run::{results, table};

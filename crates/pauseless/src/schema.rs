@@ -47,6 +47,7 @@ impl Document {
         "metrics": "what `metrics --json` prints",
             printed::<pauseless_run::results::listing::Listing>;
         "check": "what `check --json` prints", printed::<check::json::Documents>;
+        "lint": "what `lint --json` prints", printed::<pauseless_lint::json_report::LintDocument>;
         "plan": "what `plan --json` prints", printed::<plan::json::PlanDocument>;
         "plan-against": "what `plan --against FILE --json` prints",
             printed::<plan::json::AgainstDocument>;

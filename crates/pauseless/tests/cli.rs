@@ -304,6 +304,7 @@ fn every_example_works_as_printed() {
     for subcommand in [
         &[][..],
         &["check"],
+        &["lint"],
         &["plan"],
         &["convert"],
         &["new"],

@@ -191,13 +191,14 @@ const SCENARIO: &str = "pauseless-scenario";
 const RUN: &str = "pauseless-run";
 const COMPAT: &str = "pauseless-compat";
 const CHECK: &str = "pauseless-check";
+const LINT: &str = "pauseless-lint";
 const PLAN: &str = "pauseless-plan";
 const REPORT: &str = "pauseless-report";
 const EXPERIMENTS: &str = "pauseless-experiments";
 const TESTBED: &str = "pauseless-testbed";
 
 /// The crates and what each may depend on, from the bottom up.
-const LAYERS: [Layer; 17] = [
+const LAYERS: [Layer; 18] = [
     Layer {
         name: CORE,
         below: &[],
@@ -271,8 +272,14 @@ const LAYERS: [Layer; 17] = [
         reason: "a verdict needs no plan and no report",
     },
     Layer {
+        name: LINT,
+        below: &[CORE, TEXT, DUMPS],
+        outside: Outside::Any,
+        reason: "rules look at configurations, and know no routes, runs or plans",
+    },
+    Layer {
         name: PLAN,
-        below: &[CORE, FABRIC, SIM, TEXT, DUMPS, SCENARIO, RUN, CHECK],
+        below: &[CORE, FABRIC, SIM, TEXT, DUMPS, SCENARIO, RUN, CHECK, LINT],
         outside: Outside::Any,
         reason: "a plan needs no report",
     },
@@ -308,6 +315,7 @@ const LAYERS: [Layer; 17] = [
             RUN,
             COMPAT,
             CHECK,
+            LINT,
             PLAN,
             REPORT,
             EXPERIMENTS,

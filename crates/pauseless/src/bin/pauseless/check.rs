@@ -18,6 +18,7 @@ use pauseless_scenario::shape;
 use pauseless_text::record::to_text;
 
 use crate::args::{CheckArgs, DenyFault, Failing};
+use crate::lint;
 use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Bar, Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
@@ -42,7 +43,9 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         let is_out = args.no_tunnels || args.failures.is_some() || routing.is_some();
         let tunnels = if is_out { Tunnels::LeftOut } else { Tunnels::Bounced };
         let choices = Choices { routing, tunnels };
-        fabrics.push(read::read_with(&args.files, choices)?);
+        let mut fabric = read::read_with(&args.files, choices)?;
+        fabric.notes.extend(lint::remarks(&args.files, LOSSY));
+        fabrics.push(fabric);
     }
     for shape in &args.generate {
         fabrics.push(shape::parse(shape)?);
@@ -73,6 +76,13 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         ExitCode::SUCCESS
     })
 }
+
+/// Rules whose errors mean that what the file calls lossless is not, or is another class at the next
+/// switch: the graph of who waits for whom is then another one.
+const LOSSY: &[&str] = &[
+    "PL101", "PL103", "PL201", "PL204", "PL205", "PL206", "PL207", "PL303", "PL304", "PL314",
+    "PL601", "PL604", "PL701", "PL704",
+];
 
 fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
     if !args.flow.is_empty() {

@@ -10,6 +10,7 @@ mod demo;
 mod documents;
 mod explain;
 mod htsim;
+mod lint;
 mod metrics;
 mod new;
 #[cfg(target_os = "linux")]
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
 fn dispatch(command: Command, terminal: Terminal) -> anyhow::Result<ExitCode> {
     match command {
         Command::Check(args) => check::run(&args, terminal),
+        Command::Lint(args) => lint::run(&args, terminal),
         Command::Plan(args) => plan::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::New(args) => new::run(&args),

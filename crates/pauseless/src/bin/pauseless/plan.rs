@@ -23,6 +23,7 @@ use pauseless_text::source::Source;
 
 use crate::FINDING;
 use crate::args::PlanArgs;
+use crate::lint;
 use crate::output::{self, tell};
 use crate::progress::{self, Bar};
 
@@ -34,6 +35,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     }
     let found = progress::busy("planning", Bar::Auto, || Found::new(args))?;
     output::print(&if args.json { found.json() } else { found.text() })?;
+    output::notes(&lint::remarks(&args.against, HEADROOM));
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
         let written = write(directory, fabric, plan, &found)?.join(", ");
         tell!("wrote {}: {written}", directory.display());
@@ -44,6 +46,9 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     }
     Ok(if found.is_good(args) { ExitCode::SUCCESS } else { ExitCode::from(FINDING) })
 }
+
+/// Rules whose errors mean that a deployed headroom is not what a port has.
+const HEADROOM: &[&str] = &["PL102", "PL201", "PL301", "PL302", "PL303", "PL304", "PL305", "PL314"];
 
 /// The plan and everything else that was asked for.
 struct Found {

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod check;
+mod lint;
 mod metrics;
 #[cfg(target_os = "linux")]
 mod node;
@@ -27,6 +28,7 @@ use pauseless_text::quantity::parse_span;
 use pauseless_text::source::Source;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, DenyFault, Failing};
+pub use lint::LintArgs;
 pub use metrics::MetricsArgs;
 #[cfg(target_os = "linux")]
 pub use node::NodeArgs;
@@ -67,6 +69,8 @@ pub enum Color {
 pub enum Command {
     /// Say from a fabric's own dumps whether it can deadlock, because of whom, and what would help
     Check(CheckArgs),
+    /// Say what a SONiC fabric loses, stalls or hides as it is configured, and how to repair it
+    Lint(Box<LintArgs>),
     /// Derive the buffer plan of a fabric: headroom, thresholds, credits, classes, and whether it fits
     Plan(Box<PlanArgs>),
     /// Turn the dumps of a fabric into one fabric file, or into GraphML

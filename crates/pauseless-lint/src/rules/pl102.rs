@@ -1,0 +1,84 @@
+//! PL102, profile-does-not-exist: A group or queue has a profile that does not exist, or one whose pool is for the other direction.
+
+use crate::rule::prelude::*;
+use std::collections::BTreeSet;
+
+use crate::database::quoted;
+use crate::switch::Binding;
+use crate::switch::chain::bit;
+
+/// The declaration of this rule.
+pub const RULE: Rule = Rule {
+    id: "PL102",
+    name: "profile-does-not-exist",
+    severity: Severity::Error,
+    sentence: "A group or queue has a profile that does not exist, or one whose pool is for the other direction.",
+    why: "The row is not applied, and the group keeps what the chip starts with. An error for what must be lossless, a warning for the rest. A pool of type both fits groups and queues.",
+    fix: "name a profile that exists, with a pool of the right direction",
+    released: "20 of 229 SKUs put a lossy ingress profile into an egress pool: the row has no effect, which nobody noticed because nothing lossless hangs on it.",
+    evidence: "src: swss orchagent/bufferorch.cpp; data of 20 released SKUs",
+    good: &[set("tor0", "/BUFFER_PG/Ethernet0|0/profile", r#""ingress_lossless_profile""#)],
+    bad: &[set("tor0", "/BUFFER_PG/Ethernet0|3-4/profile", r#""pg_lossless_50000_7m_profile""#)],
+    also: &[],
+    check: Check::Switch(check),
+};
+
+fn check(switch: &Switch, found: &mut Found) {
+    if switch.profiles.is_empty() {
+        return;
+    }
+    for (table, wrong) in [("BUFFER_PG", "egress"), ("BUFFER_QUEUE", "ingress")] {
+        let is_groups = table == "BUFFER_PG";
+        let mut seen = BTreeSet::new();
+        for port in &switch.ports {
+            let bindings = if is_groups { &port.groups } else { &port.queues };
+            let lossless = if is_groups {
+                u32::from(switch.pausing_groups(port))
+            } else {
+                switch.lossless_queues(port)
+            };
+            for binding in bindings {
+                let Some(name) = binding.row.get("profile").map(|name| name.reference()) else {
+                    continue;
+                };
+                if name.text == "NULL" {
+                    continue;
+                }
+                let profile = switch.profiles.get(name.text);
+                let what = match profile.map(|profile| (profile, switch.pool_of(profile))) {
+                    None => "does not exist".to_string(),
+                    Some((profile, None)) => {
+                        let pool = profile.pool.map_or("", |pool| pool.reference().text);
+                        format!("has the pool {}, which does not exist", quoted(pool))
+                    }
+                    Some((_, Some(pool))) if pool.direction == wrong => {
+                        format!("has an {wrong} pool")
+                    }
+                    Some(_) => continue,
+                };
+                let is_lossless = binding.all().any(|index| lossless & bit(index) != 0);
+                if profile.is_some() && !seen.insert((name.text, is_lossless)) {
+                    continue;
+                }
+                let severity = if is_lossless { Severity::Error } else { Severity::Warning };
+                let key = binding.row.key().text;
+                let place = Place::of(binding.row, "profile");
+                let message = format!("profile {} {what}", name.text);
+                let finding = found.about(switch, key, place, message).severity(severity);
+                let finding = finding.patch(other(switch, port, binding, table));
+                found.push(finding);
+            }
+        }
+    }
+}
+
+/// What ports like this one have there.
+fn other(switch: &Switch, port: &Port, binding: &Binding, table: &str) -> Option<Op> {
+    let is_groups = table == "BUFFER_PG";
+    let name = switch.usual(port, |other| {
+        let of = if is_groups { other.group(binding.first) } else { other.queue(binding.first) };
+        let name = of?.row.get("profile")?.reference().text;
+        switch.profiles.get(name).and_then(|profile| switch.pool_of(profile)).map(|_| name)
+    })?;
+    Some(Op::set(table, binding.row.key().text, "profile", name))
+}

@@ -1,0 +1,66 @@
+//! PL206, pause-stops-another-queue: packets of a lossless class leave by a queue that its PAUSE does not stop.
+
+use crate::rule::prelude::*;
+use crate::switch::chain::bit;
+
+/// The declaration of this rule.
+pub const RULE: Rule = Rule {
+    id: "PL206",
+    name: "pause-stops-another-queue",
+    severity: Severity::Error,
+    sentence: "Packets of a lossless class leave by a queue that its PAUSE does not stop.",
+    why: "The neighbour asks for silence, this switch stops a queue that has nothing to do with it and goes on sending: the neighbour loses packets. It is so if the queue of the class is none of those that the PAUSE of its group stops.",
+    fix: "make tc_to_queue_map and pfc_to_queue_map agree",
+    released: "Never on a released template.",
+    evidence: "src: the chain of maps",
+    good: &[set("tor0", "/MAP_PFC_PRIORITY_TO_QUEUE/AZURE/1", r#""0""#)],
+    bad: &[set("tor0", "/MAP_PFC_PRIORITY_TO_QUEUE/AZURE/3", r#""2""#)],
+    also: &[],
+    check: Check::Port(check),
+};
+
+fn check(switch: &Switch, port: &Port, found: &mut Found) {
+    for class in bits(switch.lossless_classes(port)) {
+        let group = switch.tc_to_group(port, class);
+        let queue = switch.tc_to_queue(port, class);
+        let stopped = switch.stopped_queues(port, group);
+        if stopped & bit(queue) != 0 {
+            continue;
+        }
+        let mut priorities = port.priorities();
+        let Some(priority) =
+            priorities.find(|priority| switch.priority_to_group(port, *priority) == group)
+        else {
+            continue;
+        };
+        let other = switch.priority_to_queue(port, priority);
+        let message = format!(
+            "packets of class {class} leave by queue {queue}, but PAUSE in {priority} stops queue \
+             {other}"
+        );
+        let map = switch.map_at(port, MapKind::PriorityToQueue);
+        let place = match map.map(|map| map.row).or(port.qos) {
+            Some(row) => Place::of(row, &priority.to_string()),
+            None => Place::default(),
+        };
+        let finding = found.at_port(switch, port, place, message).group(group);
+        found.push(finding.patch(patch(switch, port, Pair { class, priority })));
+    }
+}
+
+/// A class and the priority that pauses its group.
+struct Pair {
+    class: u8,
+    priority: u8,
+}
+
+/// The map that has the odd entry is the one to mend: released maps lead to the same number.
+fn patch(switch: &Switch, port: &Port, pair: Pair) -> Option<Op> {
+    let (kind, key, value) = if switch.tc_to_queue(port, pair.class) == pair.class {
+        (MapKind::PriorityToQueue, pair.priority, pair.class)
+    } else {
+        (MapKind::TcToQueue, pair.class, switch.priority_to_queue(port, pair.priority))
+    };
+    let map = switch.map_at(port, kind)?;
+    Some(Op::set(kind.table(), map.row.key().text, &key.to_string(), value.to_string()))
+}

@@ -1,0 +1,69 @@
+//! PL310, unusual-alpha: A lossless group may take most of the pool, or pauses after two packets, or other switches of the model do otherwise.
+
+use crate::fabric::Fabric;
+use crate::rule::prelude::*;
+use crate::switch::chain::share;
+
+/// The declaration of this rule.
+pub const RULE: Rule = Rule {
+    id: "PL310",
+    name: "unusual-alpha",
+    severity: Severity::Note,
+    sentence: "A lossless group may take most of the pool, or pauses after two packets, or other switches of the model do otherwise.",
+    why: "The share is 2^n of what is free: above 2^3 one group takes nearly all of it, and with all groups busy each may get less than two packets. A difference between switches of one model is a warning: it was 1/64 instead of 1/16 in an outage.",
+    fix: "use one dynamic_th for all switches of a model",
+    released: "A note on the released lookup files that have 7; they range from -6 to 7.",
+    evidence: "G16: 1/64 instead of 1/16 on one ToR model",
+    good: &[set("tor0", "/BUFFER_PROFILE/pg_lossless_50000_5m_profile/dynamic_th", r#""1""#)],
+    bad: &[set("tor0", "/BUFFER_PROFILE/pg_lossless_50000_5m_profile/dynamic_th", r#""7""#)],
+    also: &[],
+    check: Check::Fabric(check),
+};
+
+fn check(fabric: &Fabric, found: &mut Found) {
+    for switch in fabric.switches {
+        let groups = switch.ports.iter().flat_map(|port| &port.groups);
+        let lossless = groups.filter(|one| switch.profile_of(one).is_some_and(|p| p.is_lossless()));
+        let count = lossless.map(|one| one.all().count() as u64).sum::<u64>().max(1);
+        for profile in switch.profiles.values() {
+            let (Some(n), false) = (profile.dynamic_th, profile.is_zero()) else {
+                continue;
+            };
+            if !profile.is_lossless() {
+                continue;
+            }
+            let place = Place::of(profile.row, "dynamic_th");
+            let share = |of: u64| switch.pool_of(profile)?.size.map(|size| share(size, n, of));
+            if n > 3 {
+                let alpha = 2f64.powi(n.min(16) as i32);
+                let percent = (100.0 * alpha / (1.0 + alpha)).round();
+                let message = format!("alpha 2^{n}: one group may take {percent} % of the pool");
+                found.push(found.about(switch, profile.name, place.clone(), message));
+            }
+            if let Some(bytes) = share(count).filter(|bytes| *bytes < PACKETS) {
+                let message = format!("alpha 2^{n}: pauses at {bytes} B with all groups busy");
+                found.push(found.about(switch, profile.name, place.clone(), message));
+            }
+            if let Some(other) = usual_of_model(fabric, switch, profile.name).filter(|it| *it != n)
+            {
+                let message = format!("alpha 2^{n}, and 2^{other} at others of the same model");
+                let finding = found.about(switch, profile.name, place, message);
+                let op = Op::set("BUFFER_PROFILE", profile.name, "dynamic_th", other.to_string());
+                found.push(finding.severity(Severity::Warning).patch([op]));
+            }
+        }
+    }
+}
+
+/// The n that most switches of the model of this one have in a profile; of two alike the first.
+fn usual_of_model(fabric: &Fabric, switch: &Switch, profile: &str) -> Option<i64> {
+    let sku = switch.about("hwsku");
+    let kin = fabric.switches.iter().filter(|other| !sku.is_empty() && other.about("hwsku") == sku);
+    let alphas = Vec::from_iter(kin.filter_map(|one| one.profiles.get(profile)?.dynamic_th));
+    let count = |n: &i64| alphas.iter().filter(|other| *other == n).count();
+    let most = alphas.iter().map(count).max()?;
+    alphas.iter().find(|n| count(n) == most).copied()
+}
+
+/// Two packets of the usual MTU.
+const PACKETS: u64 = 2 * 9_100;

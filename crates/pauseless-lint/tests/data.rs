@@ -1,0 +1,207 @@
+//! Released configurations are silent, and one mistake in them is one finding.
+
+use std::path::{Path, PathBuf};
+
+use pauseless_lint::database::Database;
+use pauseless_lint::finding::Severity;
+use pauseless_lint::headroom::{Chip, DynamicPort, Headroom, dynamic};
+use pauseless_lint::pool::Division;
+use pauseless_lint::report::Report;
+use pauseless_lint::switch::{MadeFor, Switch};
+use pauseless_lint::{lint, prove};
+use pauseless_text::source::Source;
+use serde_json::Value;
+
+fn data(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
+}
+
+fn files(folder: &str) -> Vec<Source> {
+    let files = std::fs::read_dir(data(folder)).unwrap();
+    let mut paths = Vec::from_iter(files.map(|file| file.unwrap().path()));
+    paths.sort();
+    Source::read_all(&paths).unwrap()
+}
+
+/// The rules above a note, each once.
+fn loud(report: &Report) -> Vec<&'static str> {
+    let loud = report.findings.iter().filter(|one| one.severity > Severity::Note);
+    let mut rules = Vec::from_iter(loud.map(|one| one.rule.id));
+    rules.sort_unstable();
+    rules.dedup();
+    rules
+}
+
+#[test]
+fn good_configurations_are_silent() {
+    for source in files("good") {
+        let file = source.file.clone();
+        let report = lint(&[source]).unwrap();
+        assert_eq!(loud(&report), Vec::<&str>::new(), "{file}");
+    }
+    let pod = lint(&files("pod")).unwrap();
+    assert_eq!(loud(&pod), Vec::<&str>::new());
+    assert_eq!((pod.switches, pod.cables), (6, 16));
+}
+
+#[test]
+fn released_mistakes_are_found() {
+    for (name, expected) in [
+        ("quanta-ix9-32x-t0", &["PL203", "PL503"][..]),
+        ("cig-cs6436-54p-t0", &["PL404"]),
+        ("mellanox-sn4280-c48-t1", &["PL301"]),
+        ("wistron-to3200k-32x100-t0", &["PL102", "PL503"]),
+    ] {
+        let source = Source::read(&data(&format!("released/{name}.json.gz"))).unwrap();
+        assert_eq!(loud(&lint(&[source]).unwrap()), expected, "{name}");
+    }
+}
+
+/// 20 of 1,462 released rows hold less than the wire; these are those of two files.
+#[test]
+fn rows_of_released_lookup_files_are_below_the_wire() {
+    let rows = [
+        "Mellanox-SN4600C-D112C8 100000 2000m 19456 19456 234496 0",
+        "Mellanox-SN4700-O8C48 400000 1500m 38912 38912 427008 0",
+        "Good 100000 40m 18432 18432 53248 0",
+    ];
+    let sources = rows.map(|row| {
+        let (name, row) = row.split_once(' ').unwrap();
+        let file = format!("pg_profile_lookup.{name}.ini");
+        Source { file, text: format!("# speed cable size xon xoff threshold\n {row}\n") }
+    });
+    let report = lint(&sources).unwrap();
+    let found = report.findings.iter().map(|one| (one.rule.id, one.place.file));
+    assert_eq!(Vec::from_iter(found), [("PL301", 0), ("PL301", 1)]);
+}
+
+/// By hand, and as the script has it: 28 ports up, private headroom, and shared at a ratio of 2.
+#[test]
+fn the_pool_of_the_dynamic_model_is_that_of_the_script() {
+    let file = data("good/mellanox-sn4600c-c64-t1-dynamic.json.gz");
+    let private = Source::read(&file).unwrap();
+    let ratio = "\"default_dynamic_th\": \"0\", \"over_subscribe_ratio\": \"2\"";
+    let shared = private.text.replace("\"default_dynamic_th\": \"0\"", ratio);
+    assert_ne!(shared, private.text);
+    let division = |text: &str| {
+        let database = Database::read(0, text).unwrap();
+        Division::of(&Switch::read(&database, "t1".to_string())).unwrap()
+    };
+    let found = division(&private.text);
+    assert_eq!((found.memory, found.occupied, found.shared), (60_817_392, 9_682_944, 0));
+    assert_eq!(found.pool(), Some(51_134_448));
+    let found = division(&shared);
+    assert_eq!((found.shared, found.pool()), (2_551_808, Some(53_882_864)));
+}
+
+/// A mistake in one of the good files.
+struct Mutant {
+    name: String,
+    rule: String,
+    also: Vec<String>,
+    sources: Vec<Source>,
+    good: Value,
+    at: usize,
+}
+
+fn mutants() -> Vec<Mutant> {
+    let list = Source::read(&data("mutants.json")).unwrap().text;
+    let list: Vec<Value> = serde_json::from_str(&list).unwrap();
+    let one = |mutant: &Value| {
+        let text = |key: &str| mutant[key].as_str().unwrap().to_string();
+        let of = text("of");
+        let mut sources = if of.starts_with("pod/") {
+            files("pod")
+        } else {
+            vec![Source::read(&data(&of)).unwrap()]
+        };
+        let at = sources.iter().position(|source| source.file.ends_with(&of)).unwrap();
+        let good: Value = serde_json::from_str(&sources[at].text).unwrap();
+        let mut bad = good.clone();
+        let ops = mutant["patch"].as_array().unwrap().iter().map(|op| pauseless_lint::fix::Op {
+            op: if op["op"] == "remove" { "remove" } else { "add" },
+            path: op["path"].as_str().unwrap().to_string(),
+            value: op.get("value").cloned(),
+        });
+        pauseless_lint::fix::apply(&mut bad, &Vec::from_iter(ops)).unwrap();
+        sources[at].text = pauseless_lint::fix::to_rows(&bad);
+        let also = mutant["also"].as_array().unwrap().iter();
+        let also = also.map(|rule| rule.as_str().unwrap().to_string()).collect();
+        Mutant { name: text("name"), rule: text("rule"), also, sources, good, at }
+    };
+    list.iter().map(one).collect()
+}
+
+#[test]
+fn every_mutant_is_found_by_its_rule_and_by_nothing_else() {
+    let mutants = mutants();
+    assert_eq!(mutants.len(), 15);
+    for Mutant { name, rule, also, sources, .. } in mutants {
+        let found = loud(&lint(&sources).unwrap());
+        assert!(found.contains(&rule.as_str()), "{name}: {found:?}");
+        let others = found.iter().filter(|id| **id != rule && !also.iter().any(|also| also == *id));
+        assert_eq!(others.count(), 0, "{name}: {found:?}");
+    }
+}
+
+/// Rows for groups that are next to each other mean the same as one row for all of them.
+fn expanded(document: &Value) -> Value {
+    let mut document = document.clone();
+    for table in ["BUFFER_PG", "BUFFER_QUEUE", "QUEUE"] {
+        let Some(rows) = document.get_mut(table).and_then(Value::as_object_mut) else {
+            continue;
+        };
+        for (key, row) in std::mem::take(rows) {
+            let (port, range) = key.rsplit_once('|').unwrap();
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let [first, last] = [first, last].map(|end| end.parse::<u8>().unwrap());
+            for index in first..=last {
+                rows.insert(format!("{port}|{index}"), row.clone());
+            }
+        }
+    }
+    document
+}
+
+#[test]
+fn patches_make_mutants_good_again() {
+    let mut same = Vec::new();
+    for Mutant { name, sources, good, at, .. } in mutants() {
+        let fixed = prove::fix(&sources, |_| true).unwrap();
+        let result: Value = serde_json::from_str(&fixed.sources[at].text).unwrap();
+        let is_silent = loud(&fixed.left).is_empty();
+        if is_silent && expanded(&result) == expanded(&good) {
+            same.push(name[..5].to_string());
+        }
+    }
+    let expected = [
+        "PL103", "PL101", "PL201", "PL206", "PL302", "PL402", "PL504", "PL510", "PL304", "PL314",
+        "PL703", "PL601", "PL602",
+    ];
+    assert_eq!(same, expected);
+}
+
+/// The form here is that of the script, to the byte.
+#[test]
+fn the_headroom_of_the_dynamic_model_is_that_of_the_script() {
+    let table = Source::read(&data("headroom-mellanox.tsv.gz")).unwrap().text;
+    let mut count = 0;
+    for line in table.lines().skip(1) {
+        let cells = Vec::from_iter(line.split('\t'));
+        let number = |at: usize| cells[at].parse::<u64>().unwrap();
+        let port = DynamicPort {
+            chip: Chip::named(cells[0]).unwrap(),
+            link: MadeFor { speed: number(1), metres: number(2) },
+            mtu: number(3),
+            lanes: number(4) as usize,
+            lossless_mtu: number(5),
+            small_percent: number(6),
+            gearbox_ns: 0,
+            shares: cells[7] == "yes",
+        };
+        let expected = Headroom { xon: number(8), xoff: number(9), size: number(10) };
+        assert_eq!(dynamic(port), expected, "{line}");
+        count += 1;
+    }
+    assert_eq!(count, 324);
+}

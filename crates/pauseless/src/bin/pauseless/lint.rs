@@ -1,0 +1,134 @@
+//! The command `pauseless lint`: what a configured fabric loses, stalls or hides.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use pauseless_lint::database;
+use pauseless_lint::finding::Severity;
+use pauseless_lint::json_report::LintDocument;
+use pauseless_lint::prove::{self, Patch};
+use pauseless_lint::report::Report;
+use pauseless_lint::waiver::{self, Day};
+use pauseless_lint::{junit, rules, sarif, text};
+use pauseless_text::record::to_text;
+use pauseless_text::source::Source;
+
+use crate::FINDING;
+use crate::args::LintArgs;
+use crate::output::{self, Terminal, tell};
+
+/// Lints and reports.
+pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    if args.rules {
+        let line = |rule: &&pauseless_lint::rule::Rule| {
+            format!("{} {:<8} {}\n", rule.id, rule.severity.name(), rule.sentence)
+        };
+        output::print(&rules::ALL.iter().map(line).collect::<String>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(rule) = args.explain.as_deref().and_then(rules::named) {
+        output::print(&text::explain(rule))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for file in [&args.sarif, &args.junit].into_iter().flatten() {
+        output::check_place(file)?;
+    }
+    let waivers = args.waivers.as_deref().map(Source::read).transpose()?;
+    let waived = waivers.as_ref().map(waiver::read).transpose()?;
+    let mut sources = Source::read_all(&args.files)?;
+    let mut report = match &args.fix {
+        None => pauseless_lint::lint(&sources)?,
+        Some(folder) => {
+            let fixed =
+                prove::fix(&sources, |finding| !args.allow.iter().any(|id| id == finding.rule.id))?;
+            write_patches(folder, &sources, &fixed.patches)?;
+            tell!("{} findings repaired, in {} files", fixed.repaired, fixed.patches.len());
+            sources = fixed.sources;
+            fixed.left
+        }
+    };
+    report.allow(&args.allow);
+    report.deny(&args.deny);
+    if let (Some(source), Some(waivers)) = (&waivers, &waived) {
+        waiver::apply(&mut report, waivers, &source.file, today());
+    }
+    show(args, &report, &sources, terminal)?;
+    Ok(if report.fails() { ExitCode::from(FINDING) } else { ExitCode::SUCCESS })
+}
+
+fn show(
+    args: &LintArgs,
+    report: &Report,
+    sources: &[Source],
+    terminal: Terminal,
+) -> anyhow::Result<()> {
+    let printed = if args.json {
+        to_text(&LintDocument::new(report, sources))
+    } else {
+        let text = text::render(report, sources, terminal.paint());
+        if args.quiet {
+            text.lines().last().map(|line| format!("{line}\n")).unwrap_or_default()
+        } else {
+            text
+        }
+    };
+    output::print(&printed)?;
+    if let Some(path) = &args.sarif {
+        output::write_file(path, to_text(&sarif::document(report, sources)))?;
+        tell!("wrote {}", path.display());
+    }
+    if let Some(path) = &args.junit {
+        output::write_file(path, junit::document(report, sources))?;
+        tell!("wrote {}", path.display());
+    }
+    Ok(())
+}
+
+/// One patch per file, named after it, which `config apply-patch` takes.
+fn write_patches(folder: &Path, sources: &[Source], patches: &[Patch]) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    for patch in patches {
+        let path = folder.join(format!("{}.patch.json", sources[patch.file].stem()));
+        output::write_file(&path, to_text(&patch.ops))?;
+        tell!("wrote {}", path.display());
+    }
+    Ok(())
+}
+
+/// What the linter says of configurations among these files that makes another command's verdict one
+/// about something else than the fabric: a line for each of these rules that finds an error.
+pub fn remarks(files: &[PathBuf], of: &[&str]) -> Vec<String> {
+    // What comes through a pipe has been read already.
+    let files = files.iter().filter(|file| file.is_file());
+    let sources = files.filter_map(|file| Source::read(file).ok());
+    let is_config = |source: &Source| database::looks_like(&source.text);
+    let sources = Vec::from_iter(sources.filter(is_config));
+    // What the linter cannot read, the command itself has refused.
+    let Ok(report) = pauseless_lint::lint(&sources) else {
+        return Vec::new();
+    };
+    let mut counts: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    for finding in &report.findings {
+        if finding.severity == Severity::Error && of.contains(&finding.rule.id) {
+            let first = format!("{} {}", finding.device, finding.sentence());
+            counts.entry(finding.rule.id).or_insert((0, first)).0 += 1;
+        }
+    }
+    let lines = counts.into_iter().map(|(rule, (count, first))| match count {
+        1 => format!("lint {rule}: {first}"),
+        _ => format!("lint {rule}: {first}, and {} more of the kind", count - 1),
+    });
+    lines.collect()
+}
+
+fn today() -> Day {
+    // A clock before 1970 lets every waiver count.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Day::after_epoch(since.as_secs() / SECONDS_OF_A_DAY)
+}
+
+const SECONDS_OF_A_DAY: u64 = 86_400;
