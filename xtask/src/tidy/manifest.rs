@@ -193,11 +193,12 @@ const COMPAT: &str = "pauseless-compat";
 const CHECK: &str = "pauseless-check";
 const PLAN: &str = "pauseless-plan";
 const REPORT: &str = "pauseless-report";
+const THRESHOLD: &str = "pauseless-threshold";
 const EXPERIMENTS: &str = "pauseless-experiments";
 const TESTBED: &str = "pauseless-testbed";
 
 /// The crates and what each may depend on, from the bottom up.
-const LAYERS: [Layer; 17] = [
+const LAYERS: [Layer; 18] = [
     Layer {
         name: CORE,
         below: &[],
@@ -283,8 +284,14 @@ const LAYERS: [Layer; 17] = [
         reason: "a report shows one run, and knows no campaigns",
     },
     Layer {
+        name: THRESHOLD,
+        below: &[CORE, SIM, TEXT, FIGURES, SCENARIO, RUN, REPORT],
+        outside: Outside::Any,
+        reason: "a search knows one scenario, and no campaigns",
+    },
+    Layer {
         name: EXPERIMENTS,
-        below: &[CORE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, CHECK, PLAN, REPORT],
+        below: &[CORE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, CHECK, PLAN, REPORT, THRESHOLD],
         outside: Outside::Any,
         reason: "experiments are simulated and never meet real frames",
     },

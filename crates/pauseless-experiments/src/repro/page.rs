@@ -11,7 +11,8 @@ use pauseless_figures as draw;
 
 /// The page; its figures lie where [`figures`] says.
 pub fn page(all: &[Reproduced]) -> String {
-    let mut page = String::from(HEAD);
+    let is_full = all.iter().all(|done| done.scale == Scale::Full);
+    let mut page = String::from(if is_full { HEAD_FULL } else { HEAD });
     overview(&mut page, all);
     before_and_after(&mut page, all);
     by_switch(&mut page, all);
@@ -446,6 +447,7 @@ const PAPERS: [(&str, &str); 4] = [
 ];
 
 const HEAD: &str = include_str!("page.md.txt");
+const HEAD_FULL: &str = include_str!("page-full.md.txt");
 
 #[cfg(test)]
 mod tests {

@@ -221,25 +221,33 @@ impl<'a> Scope<'a> {
             self.keep_document(index, sample.document.take());
             return Ok(sample);
         }
-        let mut sample = match self.made(task) {
-            Some(sample) if is_enough(&sample) => sample,
+        let made = self.again(task).map(|key| (self.made(&key), key));
+        let mut sample = match &made {
+            Some((Some(sample), _)) if is_enough(sample) => sample.clone(),
             _ => self.run(index, task)?,
         };
         if let Some((store, key)) = key {
             store.put(key, &sample)?;
         }
-        if !self.experiment.readings.is_empty() {
+        if let Some((_, key)) = made {
             let mut made = self.work.made.lock().expect("nobody panics with the lock held");
-            made.insert(self.depends_on(task), sample.clone());
+            made.insert(key, sample.clone());
         }
         self.keep_document(index, sample.document.take());
         Ok(sample)
     }
 
-    /// The same run, if another reading has made it.
-    fn made(&self, task: &Task) -> Option<Sample> {
+    /// What decides a run that several readings may ask for. Runs of campaigns are too many to be
+    /// kept in memory.
+    fn again(&self, task: &Task) -> Option<[String; 3]> {
+        let is_kept = !self.experiment.readings.is_empty() && task.numbers.is_none();
+        is_kept.then(|| self.depends_on(task))
+    }
+
+    /// The same run, if it was made before.
+    fn made(&self, key: &[String; 3]) -> Option<Sample> {
         let made = self.work.made.lock().expect("nobody panics with the lock held");
-        made.get(&self.depends_on(task)).cloned()
+        made.get(key).cloned()
     }
 
     /// Whether the page has the whole run, and not only its numbers.
