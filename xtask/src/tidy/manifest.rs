@@ -194,6 +194,7 @@ const CHECK: &str = "pauseless-check";
 const LINT: &str = "pauseless-lint";
 const PLAN: &str = "pauseless-plan";
 const REPORT: &str = "pauseless-report";
+const THRESHOLD: &str = "pauseless-threshold";
 const EXPERIMENTS: &str = "pauseless-experiments";
 const TESTBED: &str = "pauseless-testbed";
 
@@ -290,8 +291,14 @@ const LAYERS: [Layer; 18] = [
         reason: "a report shows one run, and knows no campaigns",
     },
     Layer {
+        name: THRESHOLD,
+        below: &[CORE, SIM, TEXT, FIGURES, SCENARIO, RUN, REPORT],
+        outside: Outside::Any,
+        reason: "a search knows one scenario, and no campaigns",
+    },
+    Layer {
         name: EXPERIMENTS,
-        below: &[CORE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, CHECK, PLAN, REPORT],
+        below: &[CORE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, CHECK, PLAN, REPORT, THRESHOLD],
         outside: Outside::Any,
         reason: "experiments are simulated and never meet real frames",
     },

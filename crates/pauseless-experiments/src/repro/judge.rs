@@ -9,7 +9,7 @@ use super::reading::{Origin, Reading, Reread, Under};
 /// A claim under a reading, and what came of it.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// The reading.
+    /// The reading under which the claim was judged.
     pub reading: Reading,
     /// What was judged: the claim with what it asks under this reading.
     pub judged: Judged,

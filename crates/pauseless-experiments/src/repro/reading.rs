@@ -273,7 +273,7 @@ pub(super) struct AsWritten<'a> {
     pub runs: &'a Measured,
     /// How the names of their values begin.
     pub prefixes: &'a [String],
-    /// All values.
+    /// All values, with those that were computed.
     pub values: &'a Values,
 }
 

@@ -11,9 +11,7 @@ use pauseless_scenario::vary::{Amount, Unit};
 use pauseless_text::declare::{Declared, FileValue, Kind};
 use pauseless_text::problem::{Problem, Sink};
 use pauseless_text::reader::{At, Item};
-use pauseless_text::{section, words};
-
-words! { Scale { "linear" => Scale::Linear, "log" => Scale::Log } }
+use pauseless_text::section;
 
 section! {
     /// Evenly spaced values; `from` and `count`, `from`, `to` and `count`, or `from`, `to` and `step`.

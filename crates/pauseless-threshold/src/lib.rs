@@ -1,8 +1,4 @@
-//! At which value of one quantity does a property of a scenario flip, and how sure is that?
-//!
-//! Every seed is bisected on its own, since seeds differ; and since bisection always ends
-//! somewhere, even where there is nothing to be found, the same seeds are also tried at a grid of
-//! values: only if what they say is monotone, and the same for all, is there a threshold.
+#![doc = include_str!("../README.md")]
 
 pub mod json;
 pub mod page;

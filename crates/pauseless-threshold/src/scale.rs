@@ -1,5 +1,7 @@
 //! How a range of whole numbers is halved.
 
+use pauseless_text::words;
+
 /// How values are spread over a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
@@ -8,6 +10,8 @@ pub enum Scale {
     /// Values differ by equal factors.
     Log,
 }
+
+words! { Scale { "linear" => Scale::Linear, "log" => Scale::Log } }
 
 impl Scale {
     /// A value between the two of `range`, a multiple of `precision` so that it can be read;
