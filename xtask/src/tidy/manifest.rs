@@ -199,7 +199,7 @@ const EXPERIMENTS: &str = "pauseless-experiments";
 const TESTBED: &str = "pauseless-testbed";
 
 /// The crates and what each may depend on, from the bottom up.
-const LAYERS: [Layer; 18] = [
+const LAYERS: [Layer; 19] = [
     Layer {
         name: CORE,
         below: &[],

@@ -47,7 +47,7 @@ impl Filter {
             }
         }
         if let Some(wanted) = self.connected {
-            let is_connected = unrouted_pairs(network, &nobody) == 0;
+            let is_connected = unrouted_pairs(network, None, &nobody) == 0;
             if is_connected != wanted {
                 return Some(Answer::ByConnected);
             }
