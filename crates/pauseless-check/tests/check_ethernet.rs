@@ -337,8 +337,10 @@ fn warnings_of_configurations_are_counted() {
 fn the_document_shows_what_happens() {
     let document = include_str!("../../../docs/ethernet.md");
     let mut blocks = document.split("```text\n").skip(1);
-    for t1 in ["T1", "T1-without-3"] {
-        let fabric = assemble(&pod_files(t1));
+    let pods =
+        [pod_files("T1"), pod_files("T1-without-3"), routes::pod_in_its_folder("routes-valley")];
+    for sources in pods {
+        let fabric = assemble(&sources);
         let report = check::text::report(&fabric, &verdict(&fabric), Paint::Plain);
         let block = blocks.next().and_then(|block| block.split("```").next());
         for line in block.unwrap().lines().filter(|line| *line != "..") {

@@ -52,9 +52,9 @@ pub struct Step {
     pub egress: PortId,
     /// The ingress by which it comes to the last one.
     pub ingress: PortId,
-    /// Its class before.
+    /// The class of the packet before.
     pub from: Class,
-    /// Its class there.
+    /// The class that it is charged to at the last node.
     pub to: Class,
 }
 
@@ -70,7 +70,7 @@ impl FaultKind {
         }
     }
 
-    /// All words.
+    /// The words of all kinds, each once.
     pub const WORDS: [&'static str; 5] = ["loop", "black-hole", "valley", "class-change", "lossy"];
 }
 

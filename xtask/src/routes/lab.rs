@@ -24,7 +24,7 @@ pub enum Absence {
 /// Whose tables are dumped.
 #[derive(Clone, Copy)]
 pub enum Source {
-    /// FRR's own.
+    /// The tables that FRR prints.
     Frr,
     /// Those that FRR has put into the kernel.
     Kernel,

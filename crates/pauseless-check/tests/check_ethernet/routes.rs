@@ -24,6 +24,15 @@ fn pod(set: &str) -> Vec<Source> {
     [configs(), routes(set)].concat()
 }
 
+/// The same as whoever stands in its folder names the files.
+pub fn pod_in_its_folder(set: &str) -> Vec<Source> {
+    let mut sources = pod(set);
+    for Source { file, .. } in &mut sources {
+        *file = file.replace("sonic-pod/", "");
+    }
+    sources
+}
+
 fn words(verdict: &Verdict) -> Vec<&'static str> {
     verdict.words().into_iter().collect()
 }
@@ -43,7 +52,8 @@ fn three_sets_of_routes_no_cycle_cycle_no_cycle() {
     let valley = assemble(&pod("routes-valley"));
     let found = verdict(&valley);
     assert_eq!(words(&found), ["cycle", "valley"], "{}", report(&valley, &found));
-    let names: BTreeSet<String> = cycle(&valley, &found).into_iter().map(|(name, _)| name).collect();
+    let names: BTreeSet<String> =
+        cycle(&valley, &found).into_iter().map(|(name, _)| name).collect();
     let expected = ["pod-leaf0", "pod-leaf1", "pod-tor1", "pod-tor2"].map(str::to_string);
     assert_eq!(names, expected.into());
     let shown = report(&valley, &found);
@@ -106,9 +116,8 @@ fn cables_are_found_by_addresses_if_nobody_lists_them() {
 
 #[test]
 fn a_table_of_another_moment_or_switch_is_refused() {
-    let refused = |sources: &[Source]| {
-        from_sources(sources, Choices::default()).unwrap_err().to_string()
-    };
+    let refused =
+        |sources: &[Source]| from_sources(sources, Choices::default()).unwrap_err().to_string();
     // tor1 before and after the failures.
     let other = sample("sonic-pod/routes-up/pod-tor1.show-ip-route.json");
     let message = refused(&[pod("routes-valley"), vec![other]].concat());
@@ -191,7 +200,11 @@ fn black_holes_and_loops_are_found_with_their_lines() {
         assert_eq!(record["faults"][0]["kind"], word);
         let log = serde_json::to_value(sarif::document(&fabric, &found, &[])).unwrap();
         let results = log["runs"][0]["results"].as_array().unwrap();
-        assert!(results.iter().any(|it| it["message"]["text"].as_str().unwrap().contains("192.168.1.0/24")));
+        assert!(
+            results
+                .iter()
+                .any(|it| it["message"]["text"].as_str().unwrap().contains("192.168.1.0/24"))
+        );
     }
 }
 
@@ -213,10 +226,12 @@ fn what_nobody_knows_is_said() {
     assert!(report(&fabric, &found).contains("as far as they are known"));
     assert_eq!((words(&found), found.unrouted_pairs), (vec![], 0));
 
-    let mut two = line("0.0.0.0/0>10.0.0.1", "", "0.0.0.0/0>10.0.1.1");
-    two[1].text = two[1].text.replace("\"protocol\"", "\"vrfName\": \"red\", \"protocol\"");
+    let mut two = line("0.0.0.0/0>10.0.0.1", s, "0.0.0.0/0>10.0.1.1");
+    let of_red = "{\"vrfName\": \"red\", \"protocol\": \"static\"";
+    two[1].text = two[1].text.replace("{\"protocol\": \"static\"", of_red);
     let fabric = assemble(&two);
-    has_note(&fabric, "the routes of VRF default are looked at");
+    has_note(&fabric, "the routes of VRF default are looked at; those of 1 other VRF are left out");
+    assert!(verdict(&fabric).words().contains("black-hole"));
 }
 
 #[test]
@@ -224,7 +239,9 @@ fn weights_are_shares_of_a_set() {
     let weighted = |sources: Vec<Source>| {
         let mut sources = sources;
         let table = &mut sources.last_mut().unwrap().text;
-        *table = table.replacen("\"weight\": 1", "\"weight\": 3", 1);
+        let (before, route) = table.split_once("\"192.168.1.0/24\": [").unwrap();
+        let route = route.replacen("\"weight\": 1", "\"weight\": 3", 1);
+        *table = format!("{before}\"192.168.1.0/24\": [{route}");
         assemble(&sources)
     };
     let mut sources = configs();
@@ -251,7 +268,11 @@ fn pod_with_change(switch: &str, from: &str, to: &str) -> Fabric {
 
 #[test]
 fn code_points_that_change_their_priority_are_found() {
-    let fabric = pod_with_change("pod-leaf1", "\"3\": \"3\",\n   \"4\": \"4\",\n   \"5\": \"2\"", "\"3\": \"4\",\n   \"4\": \"3\",\n   \"5\": \"2\"");
+    let fabric = pod_with_change(
+        "pod-leaf1",
+        "\"3\": \"3\",\n   \"4\": \"4\",\n   \"5\": \"2\"",
+        "\"3\": \"4\",\n   \"4\": \"3\",\n   \"5\": \"2\"",
+    );
     let found = verdict(&fabric);
     assert_eq!(words(&found), ["class-change"], "{}", report(&fabric, &found));
     let shown = report(&fabric, &found);
@@ -261,7 +282,11 @@ fn code_points_that_change_their_priority_are_found() {
 
 #[test]
 fn packets_that_leave_the_lossless_class_are_found() {
-    let fabric = pod_with_change("pod-leaf1", "\"3\": \"3\",\n   \"4\": \"4\",\n   \"5\": \"2\"", "\"3\": \"1\",\n   \"4\": \"4\",\n   \"5\": \"2\"");
+    let fabric = pod_with_change(
+        "pod-leaf1",
+        "\"3\": \"3\",\n   \"4\": \"4\",\n   \"5\": \"2\"",
+        "\"3\": \"1\",\n   \"4\": \"4\",\n   \"5\": \"2\"",
+    );
     let found = verdict(&fabric);
     assert_eq!(words(&found), ["class-change", "lossy"], "{}", report(&fabric, &found));
     assert!(report(&fabric, &found).contains("DSCP 3 leaves the lossless class: pod-leaf1"));

@@ -153,9 +153,10 @@ impl<'s> EthernetDumps<'s> {
         let named = owners.name(&self.configs);
         let mut configs = configs::gather(&named)?;
         let mut running = Running::gather(self, &owners, &named, &mut configs)?;
-        let mut wires = match self.wirings.is_empty() {
-            true => Wires::from_neighbours(&configs)?,
-            false => Wires::from_files(&self.wirings)?,
+        let mut wires = if self.wirings.is_empty() {
+            Wires::from_neighbours(&configs)?
+        } else {
+            Wires::from_files(&self.wirings)?
         };
         if wires.cables.is_empty() {
             wires = Wires::from_addresses(&running.connected(&configs))?;

@@ -53,10 +53,7 @@ impl Audit<'_> {
         let Fabric { topology, routes, .. } = self.fabric;
         let is_over =
             self.plan.exits[way.index()].contains(&switch) || self.evidence.is_end(switch, way);
-        let ports = match is_over {
-            true => &[],
-            false => routes.table.next_hops_of_way(switch, way),
-        };
+        let ports = if is_over { &[] } else { routes.table.next_hops_of_way(switch, way) };
         let peers = ports.iter().map(move |port| topology.port(switch, *port).peer);
         peers.filter(|peer| !topology.is_host(*peer))
     }

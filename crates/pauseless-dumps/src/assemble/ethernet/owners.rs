@@ -60,9 +60,10 @@ impl Owners {
         self.known(&source.file).or_else(guess).ok_or_else(|| {
             let message = "the file does not say of which switch it is".to_string();
             let names = quantity::some(self.names.iter(), 4);
-            let help = match self.names.is_empty() {
-                true => "let its name begin with that of the switch: leaf1.json".to_string(),
-                false => format!("let its name begin with that of the switch, one of {names}"),
+            let help = if self.names.is_empty() {
+                "let its name begin with that of the switch: leaf1.json".to_string()
+            } else {
+                format!("let its name begin with that of the switch, one of {names}")
             };
             Problems::of_file(&source.file, message, &help)
         })
@@ -95,9 +96,10 @@ fn stem(file: &str) -> Option<String> {
     let stem = base.split('.').next().unwrap_or_default();
     let lower = stem.to_ascii_lowercase();
     let is_general = GENERAL.iter().any(|word| lower.contains(word)) || stem.is_empty();
-    match is_general {
-        false => Some(stem.to_string()),
-        true => Some(path.parent()?.file_name()?.to_str()?.to_string()),
+    if is_general {
+        Some(path.parent()?.file_name()?.to_str()?.to_string())
+    } else {
+        Some(stem.to_string())
     }
 }
 

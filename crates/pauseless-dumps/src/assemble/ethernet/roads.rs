@@ -43,7 +43,7 @@ enum Way {
     Ports(Vec<PortId>),
     /// They arrive at the switch or behind it, or go where nobody can follow them.
     End,
-    /// They are dropped.
+    /// They are dropped by this switch.
     Drop,
 }
 
@@ -240,10 +240,7 @@ impl Switch<'_, '_> {
                         }
                     }
                 }
-                match found.is_empty() {
-                    true => Way::End,
-                    false => Way::Ports(share::ports(&found)),
-                }
+                if found.is_empty() { Way::End } else { Way::Ports(share::ports(&found)) }
             }
         };
         (way, Some(known))

@@ -114,7 +114,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// A truth value.
+    /// The value as `true` or `false`, which it must be.
     pub fn flag(&self, what: &str) -> Result<bool, Problem> {
         match self.slice() {
             "true" => Ok(true),

@@ -66,9 +66,10 @@ pub fn parse_json(text: &str) -> Result<Lldp, Problem> {
         return Ok(found);
     };
     // With one neighbour it is an object, with several a list of objects with one key each.
-    let lists = match interfaces.is_array() {
-        true => interfaces.items("\"interface\"")?,
-        false => vec![interfaces.clone()],
+    let lists = if interfaces.is_array() {
+        interfaces.items("\"interface\"")?
+    } else {
+        vec![interfaces.clone()]
     };
     for list in lists {
         for member in list.members("\"interface\"")? {

@@ -25,10 +25,7 @@ pub fn looks_like(text: &str) -> bool {
 /// Reads the routes of every switch.
 pub fn parse(text: &str) -> Result<Vec<RouteTable>, Problem> {
     let root = Value::whole(text, "Batfish's routes")?;
-    let answers = match root.is_array() {
-        true => root.items("the file")?,
-        false => vec![root.clone()],
-    };
+    let answers = if root.is_array() { root.items("the file")? } else { vec![root.clone()] };
     let mut reading = Reading::default();
     for answer in answers {
         let fields = Fields::of(&answer, "an answer")?;

@@ -98,9 +98,11 @@ fn read_target(fields: &Fields) -> Result<Target, Problem> {
         }
         hops.push(NextHop { address, interface, weight: weight(&hop)? });
     }
-    Ok(match hops.is_empty() {
-        true if drops || protocol != "connected" => Target::Discard,
-        true => Target::Connected(None),
-        false => Target::Hops(hops),
+    Ok(if !hops.is_empty() {
+        Target::Hops(hops)
+    } else if drops || protocol != "connected" {
+        Target::Discard
+    } else {
+        Target::Connected(None)
     })
 }

@@ -112,10 +112,8 @@ fn read_hops(row: &Fields) -> Result<Option<Target>, Problem> {
         let is_connected = hop.address.is_none()
             && (row.text("protocol")?.as_deref() == Some("kernel")
                 || row.text("scope")?.as_deref() == Some("link"));
-        return Ok(Some(match is_connected {
-            true => Target::Connected(hop.interface),
-            false => Target::Hops(vec![hop]),
-        }));
+        let connected = || Target::Connected(hop.interface.clone());
+        return Ok(Some(if is_connected { connected() } else { Target::Hops(vec![hop]) }));
     };
     let mut hops = Vec::new();
     for item in list.items("\"nexthops\"")? {

@@ -37,22 +37,22 @@ pub struct RouteTable {
 /// Where the packets for some addresses go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The addresses.
+    /// The addresses that the route is for.
     pub prefix: Prefix,
-    /// Where their packets go.
+    /// Where packets for these addresses go.
     pub target: Target,
     /// The place of the route in the file.
     pub at: Range<usize>,
 }
 
-/// Where packets go.
+/// A place to which a switch sends packets, or the lack of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// To one of these, at least one.
     Hops(Vec<NextHop>),
     /// To whoever has the address, out of this interface; `None` if the file does not name it.
     Connected(Option<String>),
-    /// To the switch itself.
+    /// To the switch itself, which has the address.
     Local,
     /// Nowhere: they are dropped on purpose.
     Discard,
