@@ -104,7 +104,8 @@ pub fn most_of_port(switch: &Switch, port: &Port) -> Option<u64> {
 fn limits<'s>(switch: &'s Switch, key: &'s str) -> impl Iterator<Item = Row<'s>> {
     let tables = ["BUFFER_MAX_PARAM_TABLE", "BUFFER_MAX_PARAM"];
     let state = switch.state.into_iter();
-    let rows = state.flat_map(move |state| tables.into_iter().flat_map(move |table| state.rows(table)));
+    let rows =
+        state.flat_map(move |state| tables.into_iter().flat_map(move |table| state.rows(table)));
     rows.filter(move |row| row.key().text == key)
 }
 
