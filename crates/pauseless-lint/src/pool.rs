@@ -8,7 +8,7 @@ use crate::switch::{Binding, MadeFor, Port, Switch};
 /// The memory of a switch, as the dynamic model divides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
-    /// The whole memory.
+    /// The bytes of the whole memory.
     pub memory: u64,
     /// What groups, queues, lists of ports and the system reserve.
     pub occupied: u64,
