@@ -23,7 +23,7 @@ impl End<'_> {
 pub struct Cable<'d> {
     /// The end at the switch that was read first.
     pub a: End<'d>,
-    /// The other end.
+    /// The end at the other switch.
     pub b: End<'d>,
 }
 

@@ -51,9 +51,9 @@ pub struct Row<'d> {
 /// A string of a file, with its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'d> {
-    /// The string itself.
+    /// The string that stands there.
     pub text: &'d str,
-    /// Where it stands.
+    /// The place at which it stands.
     pub at: Span,
 }
 
@@ -264,7 +264,7 @@ impl<'d> Text<'d> {
         items.filter(|item| !item.is_empty())
     }
 
-    /// A whole number.
+    /// The whole number that is written, if it is one.
     pub fn number(self) -> Option<u64> {
         self.text.trim().parse().ok()
     }

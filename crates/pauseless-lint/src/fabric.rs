@@ -20,7 +20,7 @@ pub struct Lookup {
     pub file: usize,
     /// Its name, in which released files have the SKU.
     pub name: String,
-    /// Its rows.
+    /// The rows of the table.
     pub rows: Vec<PgProfile>,
 }
 
@@ -44,7 +44,7 @@ pub struct Fabric<'d> {
     pub switches: &'d [Switch<'d>],
     /// The hosts, those without a name last.
     pub hosts: &'d [Host],
-    /// Tables of headroom.
+    /// The tables of headroom that were given.
     pub lookups: &'d [Lookup],
     /// Cables of which both ends were read.
     pub cables: Vec<Cable<'d>>,
@@ -57,9 +57,9 @@ pub struct Fabric<'d> {
 /// A port to which a host is cabled.
 #[derive(Clone, Copy, Debug)]
 pub struct HostPort<'d> {
-    /// The switch.
+    /// The switch that has the port.
     pub switch: &'d Switch<'d>,
-    /// Its port.
+    /// The port to the host.
     pub port: &'d Port<'d>,
 }
 

@@ -63,7 +63,7 @@ impl Place {
         }
     }
 
-    /// The row itself.
+    /// The place of the row itself.
     pub fn row(row: Row) -> Place {
         Place { field: String::new(), ..Place::of(row, "") }
     }
@@ -94,7 +94,7 @@ pub struct Finding {
     pub subject: String,
     /// What is wrong, without the subject.
     pub message: String,
-    /// What to do.
+    /// The sentence that says what to do.
     pub fix: String,
     /// Where it is configured.
     pub place: Place,
@@ -153,7 +153,7 @@ impl<'f> Found<'f> {
         Found { rule, list }
     }
 
-    /// Adds a finding.
+    /// Adds a finding to the list.
     pub fn push(&mut self, finding: Finding) {
         self.list.push(finding);
     }

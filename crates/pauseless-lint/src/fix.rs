@@ -19,7 +19,7 @@ pub struct Op {
 }
 
 impl Op {
-    /// Writes a field.
+    /// The operation that writes a field.
     pub fn set(table: &str, key: &str, field: &str, value: impl Into<String>) -> Op {
         let path = pointer(&[table, key, field]);
         Op { op: "add", path, value: Some(Value::String(value.into())) }
@@ -34,12 +34,12 @@ impl Op {
         Op { op: "add", path, value: Some(Value::Object(fields.collect())) }
     }
 
-    /// Removes a field.
+    /// The operation that removes a field.
     pub fn unset(table: &str, key: &str, field: &str) -> Op {
         Op { op: "remove", path: pointer(&[table, key, field]), value: None }
     }
 
-    /// Removes a row.
+    /// The operation that removes a row.
     pub fn drop(table: &str, key: &str) -> Op {
         Op { op: "remove", path: pointer(&[table, key]), value: None }
     }
@@ -48,9 +48,9 @@ impl Op {
 /// A field of a row that is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'f> {
-    /// Its name.
+    /// The name of the field.
     pub name: &'f str,
-    /// Its value.
+    /// The value that is written.
     pub value: &'f str,
 }
 

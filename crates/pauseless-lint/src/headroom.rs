@@ -59,17 +59,17 @@ const QUANTA: [Reaction; 9] = [
 /// A chip of Mellanox or NVIDIA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chip {
-    /// Switches 2xxx.
+    /// The chip of switches 2xxx.
     Spectrum,
-    /// Switches 3xxx.
+    /// The chip of switches 3xxx.
     Spectrum2,
     /// Switches 4xxx but the 4280 and 4700 with 400G lanes: still this chip.
     Spectrum3,
     /// Switches 5400 and 5600.
     Spectrum4,
-    /// Switches 5640.
+    /// The chip of switches 564x.
     Spectrum5,
-    /// Switches 6600.
+    /// The chip of switches 6xxx.
     Spectrum6,
 }
 
@@ -136,9 +136,9 @@ impl Chip {
 pub struct DynamicPort {
     /// The chip of the switch.
     pub chip: Chip,
-    /// Speed and cable.
+    /// The speed and the length of the cable.
     pub link: MadeFor,
-    /// The largest frame.
+    /// The largest frame of the port.
     pub mtu: u64,
     /// Lanes of the port: one of 8 needs twice the pipeline.
     pub lanes: usize,
@@ -159,7 +159,7 @@ pub struct Headroom {
     pub xon: u64,
     /// Bytes for what arrives after the PAUSE.
     pub xoff: u64,
-    /// Reserved bytes.
+    /// The bytes that are reserved for the group.
     pub size: u64,
 }
 

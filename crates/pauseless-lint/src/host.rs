@@ -10,11 +10,11 @@ use crate::json::{self, Span, Value};
 /// Something that a file says, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Given<T> {
-    /// What it says.
+    /// The value that the file has.
     pub value: T,
-    /// Which file.
+    /// The number of the file.
     pub file: usize,
-    /// Where in it.
+    /// The place of the value in it.
     pub at: Span,
 }
 

@@ -11,7 +11,7 @@ use pauseless_text::problem::Problem;
 /// A place in a text, in bytes. Texts are below 4 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// The first byte.
+    /// The first byte of the place.
     pub start: u32,
     /// The byte behind the last one.
     pub end: u32,
@@ -40,7 +40,7 @@ pub enum Kind {
 /// A value with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// What it is.
+    /// The kind of the value, with what is inside.
     pub kind: Kind,
     /// Where it stands; a string without its quotes.
     pub at: Span,

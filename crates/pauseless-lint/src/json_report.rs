@@ -50,7 +50,7 @@ records! {
         severity: &'static str = finding.severity.name();
         /// What is wrong, in a sentence.
         message: String = finding.sentence();
-        /// What to do.
+        /// The sentence that says what to do.
         fix: String = finding.fix.clone();
         /// The switch or host.
         device: String = finding.device.clone();
@@ -91,7 +91,7 @@ records! {
     pub struct WaivedRecord(waived: &Waived, lines: &Lines<'_>) {
         /// Why it may stay.
         reason: String = waived.reason.clone();
-        /// What was found.
+        /// The finding that was accepted.
         finding: FindingRecord = FindingRecord::new(&waived.finding, lines);
     }
 }

@@ -7,9 +7,9 @@ use crate::json::Span;
 /// A position as editors count it: both from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The line.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column.
+    /// The column, counted from 1.
     pub column: usize,
 }
 
@@ -28,7 +28,7 @@ struct FileLines<'s> {
 /// A part of a line, to be shown with a mark below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The text.
+    /// The text that is shown.
     pub text: String,
     /// How many characters stand before the mark.
     pub before: usize,

@@ -8,7 +8,7 @@ use crate::switch::{Binding, MadeFor, Port, Switch};
 /// The memory of a switch, as the dynamic model divides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
-    /// The whole memory.
+    /// The bytes of the whole memory.
     pub memory: u64,
     /// What groups, queues, lists of ports and the system reserve.
     pub occupied: u64,
@@ -104,7 +104,8 @@ pub fn most_of_port(switch: &Switch, port: &Port) -> Option<u64> {
 fn limits<'s>(switch: &'s Switch, key: &'s str) -> impl Iterator<Item = Row<'s>> {
     let tables = ["BUFFER_MAX_PARAM_TABLE", "BUFFER_MAX_PARAM"];
     let state = switch.state.into_iter();
-    let rows = state.flat_map(move |state| tables.into_iter().flat_map(move |table| state.rows(table)));
+    let rows =
+        state.flat_map(move |state| tables.into_iter().flat_map(move |table| state.rows(table)));
     rows.filter(move |row| row.key().text == key)
 }
 

@@ -23,7 +23,7 @@ pub struct Report {
 /// A finding that somebody has accepted.
 #[derive(Clone, Debug)]
 pub struct Waived {
-    /// What was found.
+    /// The finding that was accepted.
     pub finding: Finding,
     /// Why it may stay.
     pub reason: String,

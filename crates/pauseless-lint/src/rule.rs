@@ -32,7 +32,7 @@ pub struct Rule {
     pub bad: &'static [Edit],
     /// Rules above a note that rightly fire on the bad example, too.
     pub also: &'static [&'static str],
-    /// The code.
+    /// The code that looks, and at what.
     pub check: Check,
 }
 
@@ -41,13 +41,13 @@ pub struct Rule {
 pub enum Check {
     /// Each port of each switch.
     Port(fn(&Switch, &Port, &mut Found)),
-    /// Each switch.
+    /// Each switch by itself.
     Switch(fn(&Switch, &mut Found)),
     /// Each cable of which both ends were read.
     Cable(fn(&Cable, &mut Found)),
     /// Each host, with the port of the switch that it is cabled to.
     Host(fn(&Host, &Fabric, &mut Found)),
-    /// Everything together.
+    /// All files of the fabric together.
     Fabric(fn(&Fabric, &mut Found)),
 }
 

@@ -28,12 +28,12 @@ pub enum Vendor {
     Broadcom,
 }
 
-/// Who calculates buffers.
+/// Whoever calculates the buffers of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferModel {
     /// `pg_profile_lookup.ini` and the templates of the SKU.
     Traditional,
-    /// The switch itself.
+    /// The switch calculates them itself.
     Dynamic,
 }
 
@@ -57,7 +57,7 @@ pub enum MapKind {
 }
 
 impl MapKind {
-    /// All of them.
+    /// All kinds of maps.
     pub const ALL: [MapKind; 7] = [
         MapKind::DscpToTc,
         MapKind::Dot1pToTc,
@@ -128,11 +128,11 @@ pub struct Profile<'d> {
     pub name: &'d str,
     /// The name of the pool.
     pub pool: Option<Text<'d>>,
-    /// Reserved bytes.
+    /// The bytes that are reserved.
     pub size: Option<u64>,
     /// Bytes down to which a paused group drains.
     pub xon: Option<u64>,
-    /// Bytes of headroom.
+    /// The bytes of headroom, for what arrives after the PAUSE.
     pub xoff: Option<u64>,
     /// The n of a limit of 2^n times what is free.
     pub dynamic_th: Option<i64>,
@@ -204,12 +204,12 @@ impl Wred<'_> {
     }
 }
 
-/// A switch.
+/// A switch as it is configured.
 #[derive(Debug)]
 pub struct Switch<'d> {
     /// Its name, or that of its file.
     pub name: String,
-    /// Its CONFIG_DB.
+    /// The CONFIG_DB of the switch.
     pub config: &'d Database<'d>,
     /// Its APPL_DB, where that was given.
     pub applied: Option<&'d Database<'d>>,

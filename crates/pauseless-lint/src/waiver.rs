@@ -17,10 +17,10 @@ use crate::finding::Finding;
 use crate::report::{Report, Waived};
 use crate::rules;
 
-/// A calendar day.
+/// A day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
-    /// The year.
+    /// The year of the day.
     pub year: u32,
     /// The month, from 1.
     pub month: u32,

@@ -167,7 +167,7 @@ impl<'t> Loaded<'t> {
         hosts.into_iter().map(|files| files.host).collect()
     }
 
-    /// Everything together.
+    /// The fabric that all files together describe.
     pub fn fabric<'d>(&'d self, switches: &'d [Switch<'d>], hosts: &'d [Host]) -> Fabric<'d> {
         let mut fabric = Fabric {
             switches,

@@ -1,5 +1,7 @@
 //! PL310, unusual-alpha: A lossless group may take most of the pool, or pauses after two packets, or other switches of the model do otherwise.
 
+use std::collections::BTreeMap;
+
 use crate::fabric::Fabric;
 use crate::rule::prelude::*;
 use crate::switch::chain::share;
@@ -21,6 +23,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(fabric: &Fabric, found: &mut Found) {
+    let models = usual_of_models(fabric);
     for switch in fabric.switches {
         let groups = switch.ports.iter().flat_map(|port| &port.groups);
         let lossless = groups.filter(|one| switch.profile_of(one).is_some_and(|p| p.is_lossless()));
@@ -44,8 +47,8 @@ fn check(fabric: &Fabric, found: &mut Found) {
                 let message = format!("alpha 2^{n}: pauses at {bytes} B with all groups busy");
                 found.push(found.about(switch, profile.name, place.clone(), message));
             }
-            if let Some(other) = usual_of_model(fabric, switch, profile.name).filter(|it| *it != n)
-            {
+            let usual = models.get(&[switch.about("hwsku"), profile.name]);
+            if let Some(other) = usual.filter(|usual| **usual != n) {
                 let message = format!("alpha 2^{n}, and 2^{other} at others of the same model");
                 let finding = found.about(switch, profile.name, place, message);
                 let op = Op::set("BUFFER_PROFILE", profile.name, "dynamic_th", other.to_string());
@@ -55,14 +58,25 @@ fn check(fabric: &Fabric, found: &mut Found) {
     }
 }
 
-/// The n that most switches of the model of this one have in a profile; of two alike the first.
-fn usual_of_model(fabric: &Fabric, switch: &Switch, profile: &str) -> Option<i64> {
-    let sku = switch.about("hwsku");
-    let kin = fabric.switches.iter().filter(|other| !sku.is_empty() && other.about("hwsku") == sku);
-    let alphas = Vec::from_iter(kin.filter_map(|one| one.profiles.get(profile)?.dynamic_th));
-    let count = |n: &i64| alphas.iter().filter(|other| *other == n).count();
-    let most = alphas.iter().map(count).max()?;
-    alphas.iter().find(|n| count(n) == most).copied()
+/// The n that most switches of a model have in a profile, by model and profile; of two alike the first.
+fn usual_of_models<'d>(fabric: &Fabric<'d>) -> BTreeMap<[&'d str; 2], i64> {
+    let mut alphas: BTreeMap<[&str; 2], Vec<i64>> = BTreeMap::new();
+    for switch in fabric.switches.iter().filter(|switch| !switch.about("hwsku").is_empty()) {
+        for profile in switch.profiles.values() {
+            let key = [switch.about("hwsku"), profile.name];
+            alphas.entry(key).or_default().extend(profile.dynamic_th);
+        }
+    }
+    let usual = |alphas: Vec<i64>| {
+        let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+        for n in &alphas {
+            *counts.entry(*n).or_default() += 1;
+        }
+        let most = counts.values().max().copied()?;
+        alphas.into_iter().find(|n| counts[n] == most)
+    };
+    let all = alphas.into_iter();
+    all.filter_map(|(key, alphas)| Some((key, usual(alphas)?))).collect()
 }
 
 /// Two packets of the usual MTU.

@@ -25,8 +25,8 @@ fn check(host: &Host, fabric: &Fabric, found: &mut Found) {
         return;
     };
     let ports = fabric.ports_of(host);
-    let longer = ports.iter().filter_map(|at| Some((at, at.port.metres()?)));
-    if let Some((at, metres)) = longer.filter(|(_, metres)| *metres > given.value).next() {
+    let mut longer = ports.iter().filter_map(|at| Some((at, at.port.metres()?)));
+    if let Some((at, metres)) = longer.find(|(_, metres)| *metres > given.value) {
         let message =
             format!("cable {} m, {}:{} says {metres} m", given.value, at.switch.name, at.port.name);
         let mut finding = found.of(&host.name, given.place(), message);

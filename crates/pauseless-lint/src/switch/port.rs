@@ -26,7 +26,7 @@ pub struct Port<'d> {
     pub queues: Vec<Binding<'d>>,
     /// How its queues are scheduled and marked.
     pub scheduling: Vec<Binding<'d>>,
-    /// Its watchdog.
+    /// The watchdog of the port.
     pub watchdog: Option<Watchdog<'d>>,
     /// The far end of its cable, as the file names it.
     pub neighbour: Option<Neighbour<'d>>,
@@ -43,7 +43,7 @@ pub struct Port<'d> {
 pub struct Cable<'d> {
     /// The row that it is in.
     pub row: Row<'d>,
-    /// What was written.
+    /// The length as it was written.
     pub value: Text<'d>,
     /// Its length; `None` if what was written is none.
     pub metres: Option<u64>,
@@ -52,7 +52,7 @@ pub struct Cable<'d> {
 /// A list of priorities.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassList<'d> {
-    /// What was written.
+    /// The list as it was written.
     pub value: Text<'d>,
     /// One bit per priority that the switch understands.
     pub read: u8,
@@ -92,7 +92,7 @@ impl<'d> ClassList<'d> {
 /// A row for some groups or queues of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'d> {
-    /// The row.
+    /// The row of the table.
     pub row: Row<'d>,
     /// The first of them.
     pub first: u8,

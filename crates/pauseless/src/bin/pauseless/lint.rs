@@ -20,7 +20,7 @@ use crate::FINDING;
 use crate::args::LintArgs;
 use crate::output::{self, Terminal, tell};
 
-/// Lints and reports.
+/// Lints the files and reports what was found.
 pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     if args.rules {
         let line = |rule: &&pauseless_lint::rule::Rule| {

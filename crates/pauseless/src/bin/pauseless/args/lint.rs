@@ -17,7 +17,7 @@ pub struct LintArgs {
     /// Say what a rule looks for, why, and what to do
     #[arg(long, value_name = "RULE", value_parser = parse_rule, conflicts_with = "files")]
     pub explain: Option<String>,
-    /// List all rules
+    /// List all rules, with severity and sentence
     #[arg(long, conflicts_with = "files")]
     pub rules: bool,
     /// Leave out what these rules find
