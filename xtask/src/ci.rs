@@ -5,7 +5,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::repo::{Repo, root};
-use crate::{Outcome, api, cites, examples, instructions, page, papers, sweep, tidy, wire};
+use crate::{
+    Outcome, api, book, cites, dist, examples, instructions, package, page, papers, sweep, tidy,
+    wire,
+};
 
 /// Runs the steps in order up to the first failure.
 pub fn run() -> io::Result<Outcome> {
@@ -43,6 +46,9 @@ enum Task {
 enum Check {
     Tools,
     Examples,
+    Package,
+    Book,
+    Dist,
     Api,
     Page,
     Wire,
@@ -75,6 +81,9 @@ impl std::fmt::Display for Task {
             Task::Rustdoc(args) => write!(f, "RUSTDOCFLAGS='{DENY_WARNINGS}' cargo {args}"),
             Task::Own(Check::Tools) => f.write_str("npm, chromium and strace"),
             Task::Own(Check::Examples) => f.write_str("cargo xtask examples"),
+            Task::Own(Check::Package) => f.write_str("cargo xtask package"),
+            Task::Own(Check::Dist) => f.write_str("cargo xtask dist --tested"),
+            Task::Own(Check::Book) => f.write_str("cargo xtask book"),
             Task::Own(Check::Api) => f.write_str("cargo xtask api"),
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
             Task::Own(Check::Wire) => f.write_str("cargo xtask wire"),
@@ -92,6 +101,9 @@ impl Check {
         match self {
             Check::Tools => page::tools(),
             Check::Examples => examples::run(),
+            Check::Package => package::run(),
+            Check::Dist => dist::run(dist::Build::Tested),
+            Check::Book => book::run(),
             Check::Api => api::run(),
             Check::Page => page::run(),
             Check::Wire => wire::run(),
@@ -130,12 +142,15 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         cargo("no_std", &core),
         cargo("test", "test --workspace --locked"),
         own("examples", Check::Examples),
+        own("package", Check::Package),
+        own("dist", Check::Dist),
         own("api", Check::Api),
         own("page", Check::Page),
         own("wire", Check::Wire),
         own("instructions", Check::Instructions),
         own("papers", Check::Papers),
         own("sweep", Check::Sweep),
+        own("book", Check::Book),
         own("tidy", Check::Tidy),
         own("cites", Check::Cites),
     ]
@@ -172,12 +187,15 @@ mod tests {
             "cargo build -p pauseless-core --locked",
             "cargo test --workspace --locked",
             "cargo xtask examples",
+            "cargo xtask package",
+            "cargo xtask dist --tested",
             "cargo xtask api",
             "cargo xtask page",
             "cargo xtask wire",
             "cargo xtask instructions",
             "cargo xtask papers",
             "cargo xtask sweep",
+            "cargo xtask book",
             "cargo xtask tidy",
             "cargo xtask cites",
         ];

@@ -9,12 +9,15 @@
 //! of the program; it is no part of `ci`, which has no old build. Nor is `mutants`, which takes hours.
 
 mod api;
+mod book;
 mod bundle;
 mod ci;
 mod cites;
+mod dist;
 mod examples;
 mod instructions;
 mod mutants;
+mod package;
 mod page;
 mod papers;
 mod repo;
@@ -26,6 +29,7 @@ mod wire;
 
 use std::process::ExitCode;
 
+use dist::Build;
 use repo::{Finding, Repo};
 
 fn main() -> ExitCode {
@@ -39,6 +43,11 @@ fn main() -> ExitCode {
         ["api"] => api::run(),
         ["examples"] => examples::run(),
         ["papers"] => built(papers::run),
+        ["book"] => book::run(),
+        ["dist"] => dist::run(Build::Portable),
+        ["dist", "--native"] => dist::run(Build::Native),
+        ["dist", "--tested"] => dist::run(Build::Tested),
+        ["package"] => package::run(),
         ["page"] => built(page::run),
         ["page", "--update"] => page::update(),
         ["sweep"] => built(sweep::run),
@@ -86,6 +95,13 @@ enum Outcome {
     Found,
 }
 
+impl Outcome {
+    /// What both checks together came to.
+    fn and(self, other: Outcome) -> Outcome {
+        if self == Outcome::Clean { other } else { Outcome::Found }
+    }
+}
+
 /// Prints the findings in order of path and line and sums them up.
 fn report(mut findings: Vec<Finding>) -> Outcome {
     findings.sort();
@@ -103,8 +119,13 @@ Commands:
   api    compare the public interfaces of all libraries with docs/api/, or store them there with
          UPDATE_EXPECT=1
   examples  run the programs that show how the library is used
+  book   build the book of docs/ in target/book, where mdBook is installed
+  dist   make the archive, the Debian package, the container file, the list of contents and the
+         checksums of a release in target/dist, and try each in a root with only the C library; with
+         --native for this machine and without zig, with --tested from the program of the tests
   page   check that the stored script of pages is made of its sources, and test the pages that the
          program writes in a browser; --update stores the script anew
+  package make the packages of all crates, and compile them without a network in a read-only tree
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark

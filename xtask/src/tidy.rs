@@ -5,7 +5,7 @@
 
 mod document;
 mod manifest;
-mod markdown;
+pub mod markdown;
 mod plain;
 mod rust;
 mod size;
@@ -41,6 +41,7 @@ fn check(files: &[File], paths: &BTreeSet<String>) -> Vec<Finding> {
             _ => {}
         }
     }
+    findings.extend(markdown::check_headings(files));
     findings.extend(plain::check(files));
     findings.extend(manifest::check(files));
     findings.extend(size::check(files));

@@ -175,6 +175,11 @@ impl Svg {
         self.add(&element("g", &Style::new(), &(title + &other.text)));
     }
 
+    /// Adds all elements of another drawing as a group, with `inside` before them, which is markup.
+    pub fn add_group(&mut self, style: &Style, inside: &str, other: &Svg) {
+        self.add(&element("g", style, &format!("{inside}\n{}", other.text)));
+    }
+
     /// Adds a text at its place.
     pub fn words(&mut self, words: &Words<'_>) {
         self.add(&words.element());

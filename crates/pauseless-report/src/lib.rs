@@ -2,6 +2,7 @@
 //! [`text`], [`json`], [`csv`] and [`html`] are the four forms; [`summary`] has what all of them say, and
 //! [`verdict`] what counts as a finding.
 
+pub mod animation;
 pub mod completion;
 pub mod csv;
 pub mod demo;

@@ -268,7 +268,7 @@ fn deadlocks(run: &Run) -> Vec<Stuck> {
 }
 
 /// The place of a port among all ports of all nodes.
-fn end_index(run: &Run, node: NodeId, port: PortId) -> usize {
+pub(crate) fn end_index(run: &Run, node: NodeId, port: PortId) -> usize {
     let found = run.outcome.ports.iter().position(|it| (it.node, it.port) == (node, port));
     found.expect("every port has an outcome")
 }
@@ -316,7 +316,7 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
 }
 
 /// What fills the ingress queue of a port: its buffer, or of a shared memory the most it held.
-fn full_at(run: &Run, node: NodeId, port: PortId) -> Bytes {
+pub(crate) fn full_at(run: &Run, node: NodeId, port: PortId) -> Bytes {
     let ingress = &run.scenario.config.ingress;
     let is_shared = ingress.is_sharing() && !run.topology().is_host(node);
     let classes = (0..ingress.class_count()).map(|class| Class(class as u8));

@@ -29,6 +29,7 @@ mod resolve;
 mod routes;
 pub mod routing;
 pub mod shape;
+pub mod starter;
 pub mod steps;
 pub mod switch;
 pub mod topology;

@@ -42,10 +42,15 @@ impl Document {
         "runs": "what `demo --json` prints", printed::<report::json::RunsDocument>;
         "explain": "what `explain FILE --json` prints",
             printed::<report::derivation::ExplainDocument>;
+        "explain-paper": "what `explain --paper --json` prints",
+            printed::<report::derivation::PaperDocument>;
+        "metrics": "what `metrics --json` prints",
+            printed::<pauseless_run::results::listing::Listing>;
         "check": "what `check --json` prints", printed::<check::json::Documents>;
         "plan": "what `plan --json` prints", printed::<plan::json::PlanDocument>;
         "plan-against": "what `plan --against FILE --json` prints",
             printed::<plan::json::AgainstDocument>;
+        "plan-paper": "what `plan --paper --json` prints", printed::<plan::json::PaperDocument>;
         "threshold": "what `threshold --json` prints", printed::<threshold::json::ThresholdRecord>;
         "repro": "what `repro --json` prints", printed::<repro::json::Document<'static>>;
         "sweep": "what `sweep report --json` prints",

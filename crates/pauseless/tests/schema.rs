@@ -354,3 +354,23 @@ impl Random {
         ((self.0 >> 33) % end as u64) as usize
     }
 }
+
+#[test]
+fn lists_of_numbers_match_their_schemas() {
+    let documents = [
+        (
+            "metrics",
+            serde_json::to_value(pauseless_run::results::listing::json(&Default::default())),
+        ),
+        ("explain-paper", serde_json::to_value(derivation::paper_document())),
+        ("plan-paper", serde_json::to_value(pauseless_plan::json::paper_document())),
+    ];
+    for (name, document) in documents {
+        let document = document.expect("JSON");
+        let problem = validator(name).iter_errors(&document).next().map(|error| error.to_string());
+        assert_eq!(problem, None, "{name}");
+        let mut broken = document;
+        broken["schema"] = Value::from("one");
+        assert!(!validator(name).is_valid(&broken), "{name}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Links in documents lead to files that exist, and the architecture stays short.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::repo::{File, Finding};
 
@@ -23,8 +23,47 @@ pub fn check(file: &File, paths: &BTreeSet<String>) -> Vec<Finding> {
     findings
 }
 
+/// Finds links to headings that are not there.
+pub fn check_headings(files: &[File]) -> Vec<Finding> {
+    let documents = files.iter().filter(|file| file.extension() == "md");
+    let headings = documents.clone().map(|file| (file.path.as_str(), headings(&file.text)));
+    let headings: BTreeMap<&str, BTreeSet<String>> = headings.collect();
+    let mut findings = Vec::new();
+    for file in documents {
+        for (line, target) in links(&file.text) {
+            let Some((path, heading)) = target.split_once('#') else { continue };
+            let path = if path.is_empty() {
+                Some(file.path.clone())
+            } else {
+                local_path(&file.path, path)
+            };
+            let there = path.and_then(|path| headings.get(path.as_str()));
+            if there.is_some_and(|there| !there.contains(heading)) {
+                let message = format!("the link to `{target}` leads to no heading");
+                findings.push(file.error(line, message));
+            }
+        }
+    }
+    findings
+}
+
+/// The headings of a document as links name them.
+fn headings(text: &str) -> BTreeSet<String> {
+    let mut is_fenced = false;
+    let lines = text.lines().filter(|line| {
+        is_fenced ^= line.trim_start().starts_with("```");
+        !is_fenced && line.starts_with('#')
+    });
+    let name = |line: &str| {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|char| char.is_alphanumeric() || " -_".contains(*char));
+        kept.map(|char| if char == ' ' { '-' } else { char }).collect()
+    };
+    lines.map(name).collect()
+}
+
 /// The targets of inline links, images and reference definitions, with their lines.
-fn links(text: &str) -> Vec<(usize, String)> {
+pub fn links(text: &str) -> Vec<(usize, String)> {
     let mut links = Vec::new();
     let mut is_fenced = false;
     for (index, line) in text.lines().enumerate() {
@@ -99,7 +138,7 @@ fn destination(text: &str) -> Option<String> {
 }
 
 /// The path within the repository that a target names, unless it leads elsewhere.
-fn local_path(from: &str, target: &str) -> Option<String> {
+pub fn local_path(from: &str, target: &str) -> Option<String> {
     let is_elsewhere = target.contains("://") || target.starts_with("mailto:");
     let target = target.split(['#', '?']).next().unwrap_or_default();
     if is_elsewhere || target.is_empty() {
@@ -144,6 +183,20 @@ mod tests {
         let paths = paths.map(str::to_owned).into();
         let findings = check(&File::new(path, text), &paths);
         findings.iter().map(Finding::to_string).collect()
+    }
+
+    #[test]
+    fn links_lead_to_headings_that_are_there() {
+        let a = File::new(
+            "docs/a.md",
+            "# How `fast`, and why?\n```\n# no heading\n```\n[x](#how-fast-and-why)\n",
+        );
+        let b =
+            File::new("docs/b.md", "[x](a.md#how-fast-and-why) [y](a.md#no-heading) [z](#gone)\n");
+        let found = check_headings(&[a, b]);
+        let found: Vec<String> = found.iter().map(Finding::to_string).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("a.md#no-heading") && found[1].contains("#gone"), "{found:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Networks: boxes joined by links, the arrows of a cycle, and the routes of flows beside them.
 
 mod circles;
+pub mod film;
 mod label;
 mod layers;
 mod layout;

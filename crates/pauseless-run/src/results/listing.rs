@@ -11,7 +11,7 @@ use pauseless_text::records;
 use pauseless_text::terminal::Table;
 
 /// The document of `pauseless metrics --json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Listing {
     /// The version of the format of this document; see [`SCHEMA`].
     pub schema: u32,

@@ -162,6 +162,15 @@ impl Kind {
         matches!(self, Kind::Table(_) | Kind::Tables(_) | Kind::TablesOrOne(_))
     }
 
+    /// The section that stands behind the key, be it one of several or one behind each of many names.
+    pub fn table(&self) -> Option<&Info> {
+        match self {
+            Kind::Table(info) | Kind::Tables(info) | Kind::TablesOrOne(info) => Some(info),
+            Kind::Map(of) => of.table(),
+            _ => None,
+        }
+    }
+
     /// A number with the units of `Q`.
     pub fn quantity<Q: Quantity>(range: &Option<RangeInclusive<Q>>) -> Kind {
         let ends = |range: &RangeInclusive<Q>| [range.start().exact(), range.end().exact()];

@@ -50,7 +50,7 @@ fn find(info: &Info, path: &str) -> Option<Info> {
             let variants = at.variants.iter().flat_map(|variants| &variants.list);
             let own = variants.flat_map(|(_, own)| &own.keys);
             let mut keys = at.keys.iter().chain(own);
-            at = table_of(&keys.find(|own| own.name == key)?.kind)?.clone();
+            at = keys.find(|own| own.name == key)?.kind.table()?.clone();
         }
         if !kind.is_empty() {
             let variants = at.variants?.list.into_iter();
@@ -61,18 +61,10 @@ fn find(info: &Info, path: &str) -> Option<Info> {
 }
 
 /// The section that stands behind a key, or under every name behind it.
-fn table_of(kind: &Kind) -> Option<&Info> {
-    match kind {
-        Kind::Table(info) | Kind::Tables(info) | Kind::TablesOrOne(info) => Some(info),
-        Kind::Map(of) => table_of(of),
-        _ => None,
-    }
-}
-
 fn row(key: &KeyInfo) -> [String; 4] {
     let name = match &key.kind {
         Kind::Table(_) => format!("`[{}]`", key.name),
-        Kind::Map(of) if table_of(of).is_some() => format!("`[{}.NAME]`", key.name),
+        Kind::Map(of) if of.table().is_some() => format!("`[{}.NAME]`", key.name),
         Kind::Tables(_) | Kind::TablesOrOne(_) => format!("`[[{}]]`", key.name),
         _ => format!("`{}`", key.name),
     };
@@ -111,7 +103,7 @@ fn values(kind: &Kind) -> String {
         Kind::Either(kinds) => Vec::from_iter(kinds.iter().map(values)).join("; or "),
         Kind::Table(_) => "section".to_string(),
         Kind::Tables(_) | Kind::TablesOrOne(_) => "sections".to_string(),
-        Kind::Map(of) if table_of(of).is_some() => "sections".to_string(),
+        Kind::Map(of) if of.table().is_some() => "sections".to_string(),
         Kind::Map(of) => format!("table of: {}", values(of)),
         Kind::Rows(_) => "rows of words".to_string(),
         Kind::Any => "anything".to_string(),

@@ -18,7 +18,7 @@ use pauseless_text::record::to_text;
 
 use crate::args::{CheckArgs, Failing};
 use crate::output::{self, Terminal, tell};
-use crate::progress::{Count, Interrupt};
+use crate::progress::{self, Bar, Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
 /// Checks fabrics and reports.
@@ -94,7 +94,9 @@ struct Report {
 impl Report {
     fn new(args: &CheckArgs, fabric: Fabric, interrupt: &Interrupt) -> anyhow::Result<Report> {
         let left_out = fabric.left_out(&args.leave_out, &args.only).map_err(anyhow::Error::msg)?;
-        let mut verdict = check::check(&fabric, &left_out);
+        let bar = if args.quiet { Bar::Never } else { Bar::Auto };
+        let name = format!("checking {}", fabric.name);
+        let mut verdict = progress::busy(&name, bar, || check::check(&fabric, &left_out));
         match args.flow.len() {
             0 => {}
             1 => verdict.scope.push("1 flow looked at".to_string()),

@@ -7,6 +7,7 @@
 mod defaults;
 mod lists;
 mod names;
+mod reference;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -11,6 +11,7 @@ mod documents;
 mod explain;
 mod htsim;
 mod metrics;
+mod new;
 #[cfg(target_os = "linux")]
 mod node;
 mod output;
@@ -19,6 +20,7 @@ mod progress;
 mod repro;
 mod run;
 mod schema;
+mod shell;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod testbed;
@@ -42,15 +44,29 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let terminal = Terminal::new(cli.color);
-    let done = match cli.command {
+    let Some(command) = cli.command else {
+        output::complain(GUIDE);
+        return ExitCode::from(USAGE);
+    };
+    match dispatch(command, terminal) {
+        Ok(code) => code,
+        Err(error) => refuse(&error, terminal),
+    }
+}
+
+fn dispatch(command: Command, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Check(args) => check::run(&args, terminal),
         Command::Plan(args) => plan::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::New(args) => new::run(&args),
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
+        Command::Complete(args) => shell::complete(&args),
+        Command::Man(args) => shell::man(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Metrics(args) => metrics::run(&args),
         #[cfg(target_os = "linux")]
@@ -60,20 +76,19 @@ fn main() -> ExitCode {
         Command::Switch(args) => node::run(&args, Role::Switch, terminal),
         #[cfg(target_os = "linux")]
         Command::Host(args) => node::run(&args, Role::Host, terminal),
-    };
-    match done {
-        Ok(code) => code,
-        Err(error) => {
-            match error.downcast_ref::<Problems>() {
-                // The problems name their file and carry the prefix already.
-                Some(problems) => {
-                    output::complain(&problems.render(terminal.paint_stderr() == Paint::Ansi))
-                }
-                None => tell!("{error:#}"),
-            }
-            ExitCode::from(USAGE)
-        }
     }
+}
+
+/// Says what is wrong with the usage or the input.
+fn refuse(error: &anyhow::Error, terminal: Terminal) -> ExitCode {
+    match error.downcast_ref::<Problems>() {
+        // The problems name their file and carry the prefix already.
+        Some(problems) => {
+            output::complain(&problems.render(terminal.paint_stderr() == Paint::Ansi))
+        }
+        None => tell!("{error:#}"),
+    }
+    ExitCode::from(USAGE)
 }
 
 /// Prints help and version to stdout; everything else is a mistake.
@@ -96,6 +111,20 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
     }
 }
+
+/// What to do first, for whoever calls the program without a command.
+const GUIDE: &str = "\
+Pauseless, the workbench for lossless networks. What do you want to know?
+
+  Show me a deadlock, and what prevents it          pauseless demo
+  Can my fabric deadlock? (dumps, or a shape)       pauseless check FILE..
+                                                    pauseless check --generate fat-tree:8
+  Which thresholds and buffers are safe in it?      pauseless plan --generate fat-tree:8
+  What happens on my network?                       pauseless new leaf-spine
+                                                    pauseless run leaf-spine.toml
+  Do the published results hold?                    pauseless repro --list
+
+All commands: pauseless --help; one of them: pauseless COMMAND --help";
 
 /// The exit status of a finding that was denied.
 const FINDING: u8 = 1;

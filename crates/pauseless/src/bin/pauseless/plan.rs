@@ -24,6 +24,7 @@ use pauseless_text::source::Source;
 use crate::FINDING;
 use crate::args::PlanArgs;
 use crate::output::{self, tell};
+use crate::progress::{self, Bar};
 
 /// Plans the buffers of a fabric, or judges deployed ones.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
@@ -31,7 +32,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         output::print(&if args.json { to_text(&paper_document()) } else { text::paper_report() })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let found = Found::new(args)?;
+    let found = progress::busy("planning", Bar::Auto, || Found::new(args))?;
     output::print(&if args.json { found.json() } else { found.text() })?;
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
         let written = write(directory, fabric, plan, &found)?.join(", ");

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -119,6 +120,33 @@ fn watched<R>(
     });
     view.clear();
     Ok(done)
+}
+
+/// Does work of which nobody knows how long it takes, beside a line that says for how long it has
+/// been done.
+pub fn busy<R>(name: &str, bar: Bar, work: impl FnOnce() -> R) -> R {
+    if bar == Bar::Never || !io::stderr().is_terminal() {
+        return work();
+    }
+    let name = printable(name, Paint::Plain).into_owned();
+    let (end, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // The other end is dropped when the work is done; nothing is ever sent.
+            if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} {prefix}  {elapsed}");
+            let line = line.with_style(style.expect("the template is valid")).with_prefix(name);
+            let line = line.with_elapsed(PATIENCE);
+            line.enable_steady_tick(Duration::from_millis(200));
+            let _ = ended.recv();
+            line.finish_and_clear();
+        });
+        let _end = end;
+        work()
+    })
 }
 
 /// A bar for work in many equal pieces, done by several threads.

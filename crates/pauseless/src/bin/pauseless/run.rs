@@ -9,18 +9,18 @@ use anyhow::Context;
 use pauseless_compat::hpcc::{self, Case, Compat};
 use pauseless_report::html::{self, Heading};
 use pauseless_report::verdict::{self, Finding};
-use pauseless_report::{csv, json, scene, text};
+use pauseless_report::{animation, csv, json, scene, text};
 use pauseless_run::Run;
 use pauseless_run::capture::Ports;
 use pauseless_run::results::rows;
-use pauseless_run::table::parquet;
+use pauseless_run::table;
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_text::foreign;
 use pauseless_text::record::to_text;
 use pauseless_text::source::Source;
 
 use crate::INTERRUPTED;
-use crate::args::{CompatWith, RunArgs};
+use crate::args::{CompatWith, RunArgs, TableFormat};
 use crate::htsim;
 use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Bar};
@@ -52,18 +52,18 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             case.scenario.build(&format!("{} as a scenario", args.file.display()), &overrides)?
         }
     };
-    if args.out.is_some() || args.html.is_some() {
+    if args.out.is_some() || args.html.is_some() || args.animation.is_some() {
         scene::record_replay(&mut scenario);
     }
     if !args.quiet {
         output::warn(&scenario);
     }
-    for directory in args.out.iter().chain(&args.parquet) {
+    for directory in args.out.iter().chain(&args.parquet).chain(&args.tables) {
         // The folder is made before the run, which would be in vain without it.
         let create = std::fs::create_dir_all(directory);
         create.with_context(|| format!("cannot create {}", directory.display()))?;
     }
-    if let Some(file) = &args.html {
+    for file in args.html.iter().chain(&args.animation) {
         output::check_place(file)?;
     }
     let bar = if args.quiet { Bar::Never } else { Bar::Auto };
@@ -95,12 +95,18 @@ fn write(args: &RunArgs, run: &Run) -> anyhow::Result<()> {
         let names = write_results(directory, run)?;
         tell(format!("{} to {}", names.join(", "), directory.display()));
     }
-    if let Some(directory) = &args.parquet {
-        let names = write_tables(directory, run)?;
+    let parquet = args.parquet.iter().map(|directory| (directory, TableFormat::Parquet));
+    for (directory, format) in parquet.chain(args.tables.iter().map(|it| (it, args.format))) {
+        let names = write_tables(directory, format, run)?;
         tell(format!("{} to {}", names.join(", "), directory.display()));
     }
     if let Some(file) = &args.html {
         output::write_file(file, page(run))?;
+        tell(file.display().to_string());
+    }
+    if let Some(file) = &args.animation {
+        let picture = animation::svg(run).map_err(|why| anyhow::anyhow!("no animation: {why}"))?;
+        output::write_file(file, picture)?;
         tell(file.display().to_string());
     }
     Ok(())
@@ -236,14 +242,17 @@ fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str
     Ok(files.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Writes the tables of a run as Parquet, and returns the names of the files.
-fn write_tables(directory: &Path, run: &Run) -> anyhow::Result<Vec<String>> {
+/// Writes the tables of a run, and returns the names of the files.
+fn write_tables(directory: &Path, format: TableFormat, run: &Run) -> anyhow::Result<Vec<String>> {
     let notes = [("version", pauseless_run::VERSION), ("scenario", &run.scenario.name)];
     let mut names = Vec::new();
     for table in rows::tables(run) {
-        let name = format!("{}.parquet", table.name);
-        let path = directory.join(&name);
-        output::write_file(&path, parquet(&table, &notes))?;
+        let (ending, bytes) = match format {
+            TableFormat::Csv => ("csv", table::csv(&table).into_bytes()),
+            TableFormat::Parquet => ("parquet", table::parquet(&table, &notes)),
+        };
+        let name = format!("{}.{ending}", table.name);
+        output::write_file(&directory.join(&name), bytes)?;
         names.push(name);
     }
     Ok(names)

@@ -14,7 +14,7 @@ pub fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
         Some(document) => to_text(&document.schema()),
         None => {
             let line =
-                |document: &Document| format!("{:<12} {}\n", document.name(), document.about());
+                |document: &Document| format!("{:<13} {}\n", document.name(), document.about());
             Document::ALL.iter().map(line).collect()
         }
     };

@@ -14,6 +14,7 @@ mod threshold;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use pauseless::schema::Document;
 use pauseless_compat::htsim::Options;
 use pauseless_core::switch::Discipline;
@@ -42,10 +43,10 @@ pub use threshold::ThresholdArgs;
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
 /// packet by packet, with deadlocks decided exactly.
 #[derive(Debug, Parser)]
-#[command(version = pauseless_run::VERSION, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(version = pauseless_run::VERSION, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
     /// When to use colours
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
@@ -70,6 +71,8 @@ pub enum Command {
     Plan(Box<PlanArgs>),
     /// Turn the dumps of a fabric into one fabric file, or into GraphML
     Convert(ConvertArgs),
+    /// Write a commented scenario to start from
+    New(NewArgs),
     /// Simulate a scenario and say what was found
     Run(RunArgs),
     /// Show one ring under six flow controls: who deadlocks, who starves, who flows
@@ -87,6 +90,12 @@ pub enum Command {
     /// Run the ring, or scenarios, on real frames between namespaces, beside the simulator
     #[cfg(target_os = "linux")]
     Testbed(TestbedArgs),
+    /// Print the completions of a shell
+    #[command(hide = true)]
+    Complete(CompleteArgs),
+    /// Write the man pages into a folder
+    #[command(hide = true)]
+    Man(ManArgs),
     /// Find the value of one quantity of a scenario at which a property flips, over seeds
     Threshold(ThresholdArgs),
     /// Be one switch of a scenario on real interfaces
@@ -97,6 +106,32 @@ pub enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = node::HOST_EXAMPLES)]
     Host(Box<NodeArgs>),
+}
+
+/// The arguments of `new`.
+#[derive(Debug, Args)]
+#[command(after_help = NEW_EXAMPLES)]
+pub struct NewArgs {
+    /// The kind of network, such as leaf-spine; without it, all are listed
+    pub kind: Option<String>,
+    /// Write to this file; by default to KIND.toml, and never over a file that is there
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// The arguments of `complete`.
+#[derive(Debug, Args)]
+pub struct CompleteArgs {
+    /// The shell, such as bash
+    pub shell: Shell,
+}
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The folder, which is made if it is not there
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// The arguments of `schema`.
@@ -166,9 +201,20 @@ pub struct RunArgs {
     /// ports.parquet and, if something was probed, series.parquet
     #[arg(long, value_name = "DIR")]
     pub parquet: Option<PathBuf>,
+    /// Write the same tables into this folder in the format that --format names
+    #[arg(long, value_name = "DIR")]
+    pub tables: Option<PathBuf>,
+    /// The format of --tables
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Parquet,
+          requires = "tables")]
+    pub format: TableFormat,
     /// Write the page with the figures to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write what happened until the deadlock, or until the end, as an animated picture: SVG that
+    /// plays in browsers and on pages without a script
+    #[arg(long, value_name = "FILE")]
+    pub animation: Option<PathBuf>,
     /// Write the frames that every port sends to this file, for Wireshark and its like: pcapng with an
     /// interface per port
     #[arg(long, value_name = "FILE")]
@@ -262,6 +308,15 @@ pub enum CompatWith {
     Htsim,
 }
 
+/// The formats of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Text with commas, for spreadsheets and scripts
+    Csv,
+    /// Typed and compressed columns, for pandas, DuckDB and their like
+    Parquet,
+}
+
 /// A finding that makes a run fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Deny {
@@ -329,6 +384,13 @@ const SCHEMA_EXAMPLES: &str = "Examples:
 Editors with a TOML language server complete and check a scenario that begins
 with #:schema ./scenario.schema.json if the schema is in that file.";
 
+const NEW_EXAMPLES: &str = "Examples:
+  pauseless new
+  pauseless new leaf-spine
+  pauseless new torus --out small-torus.toml
+
+Exit status: 0 done, 2 bad usage or input.";
+
 const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml
   pauseless run scenarios/gfc-ring.toml --discipline input-queued --deny loss
@@ -337,7 +399,9 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
   pauseless run scenarios/incast-shared.toml --parquet tables
+  pauseless run scenarios/incast-shared.toml --tables tables --format csv
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
+  pauseless run scenarios/gfc-ring.toml --animation ring.svg
   pauseless run scenarios/gfc-ring.toml --pcap ring.pcapng
   pauseless run examples/hpcc/ring5_pfc/config.txt --compat hpcc
   pauseless run examples/htsim/incast.cm examples/htsim/leaf_spine.topo

@@ -1,0 +1,283 @@
+//! What a release consists of: an archive, a Debian package, a container file, a list of contents and
+//! checksums, each tried in a root that has nothing but the C library.
+
+mod root;
+mod sbom;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Outcome;
+use crate::page::{call, target_dir};
+use crate::repo::root as repository;
+
+/// How the program is built that is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// For release, for any glibc since 2.17, with zig as the linker.
+    Portable,
+    /// For release, for this machine and newer ones.
+    Native,
+    /// What the tests have built, to try the packages without another build.
+    Tested,
+}
+
+/// Makes everything in `target/dist` and tries it.
+pub fn run(build: Build) -> io::Result<Outcome> {
+    let Some(program) = compile(build)? else { return Ok(Outcome::Found) };
+    let dist = Dist::new(build)?;
+    if !(dist.stage(&program)? && dist.archive()? && dist.debian()?) {
+        return Ok(Outcome::Found);
+    }
+    fs::write(dist.folder.join("Containerfile"), dist.container_file())?;
+    fs::write(dist.folder.join(format!("pauseless-{VERSION}.cdx.json")), sbom::make()?)?;
+    if !dist.checksums()? {
+        return Ok(Outcome::Found);
+    }
+    for entry in fs::read_dir(&dist.folder)? {
+        let entry = entry?;
+        println!("{:>12} {}", entry.metadata()?.len(), entry.file_name().to_string_lossy());
+    }
+    let is_small = dist.is_small()?;
+    let outcome = root::check(&dist)?;
+    Ok(if is_small { outcome } else { Outcome::Found })
+}
+
+/// The folder of a release, and where its contents are put together.
+pub struct Dist {
+    /// What is given to others.
+    pub folder: PathBuf,
+    /// What the archive has in it.
+    stage: PathBuf,
+    build: Build,
+}
+
+impl Dist {
+    fn new(build: Build) -> io::Result<Dist> {
+        let folder = target_dir().join("dist");
+        let stage = target_dir().join("dist-stage");
+        for folder in [&folder, &stage] {
+            if folder.exists() {
+                fs::remove_dir_all(folder)?;
+            }
+            fs::create_dir_all(folder)?;
+        }
+        Ok(Dist { folder, stage, build })
+    }
+
+    /// The name of the archive without its ending, which is the folder inside it.
+    pub fn name() -> String {
+        format!("pauseless-{VERSION}-{TARGET}")
+    }
+
+    /// The file name of the Debian package.
+    pub fn package() -> String {
+        format!("pauseless_{VERSION}_amd64.deb")
+    }
+
+    /// Puts together what the archive has in it.
+    fn stage(&self, program: &Path) -> io::Result<bool> {
+        let top = self.stage.join(Dist::name());
+        fs::create_dir_all(top.join("completions"))?;
+        let packed = top.join("pauseless");
+        fs::copy(program, &packed)?;
+        if !call(Command::new("strip").arg(&packed))? {
+            return Ok(false);
+        }
+        for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            fs::copy(repository().join(name), top.join(name))?;
+        }
+        let examples = top.join("scenarios");
+        fs::create_dir_all(&examples)?;
+        for entry in fs::read_dir(repository().join("scenarios"))? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                fs::copy(&path, examples.join(path.file_name().unwrap_or_default()))?;
+            }
+        }
+        for (shell, file) in COMPLETIONS {
+            let output = Command::new(program).args(["complete", shell]).output()?;
+            if !output.status.success() {
+                return Ok(false);
+            }
+            fs::write(top.join("completions").join(file), output.stdout)?;
+        }
+        call(Command::new(program).arg("man").arg(top.join("man/man1")))
+    }
+
+    /// Packs the archive: the same contents give the same bytes.
+    fn archive(&self) -> io::Result<bool> {
+        let archive = self.folder.join(format!("{}.tar.gz", Dist::name()));
+        let mut tar = Command::new("tar");
+        tar.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"]);
+        tar.args(["--use-compress-program=gzip -9n", "-cf"]).arg(archive);
+        call(tar.arg("-C").arg(&self.stage).arg(Dist::name()))
+    }
+
+    /// Builds the Debian package.
+    fn debian(&self) -> io::Result<bool> {
+        let top = self.stage.join(Dist::name());
+        let tree = self.stage.join("debian");
+        let place = |from: &str, to: &str| -> io::Result<()> {
+            let to = tree.join(to);
+            fs::create_dir_all(to.parent().unwrap_or(&tree))?;
+            fs::copy(top.join(from), to).map(drop)
+        };
+        place("pauseless", "usr/bin/pauseless")?;
+        place("completions/pauseless.bash", "usr/share/bash-completion/completions/pauseless")?;
+        place("completions/_pauseless", "usr/share/zsh/vendor-completions/_pauseless")?;
+        let fish = "usr/share/fish/vendor_completions.d/pauseless.fish";
+        place("completions/pauseless.fish", fish)?;
+        place("CHANGELOG.md", "usr/share/doc/pauseless/changelog")?;
+        place("LICENSE-APACHE", "usr/share/doc/pauseless/LICENSE-APACHE")?;
+        for folder in ["scenarios", "man/man1"] {
+            for entry in fs::read_dir(top.join(folder))? {
+                let name = entry?.file_name().to_string_lossy().into_owned();
+                let home =
+                    if folder == "scenarios" { "doc/pauseless/examples" } else { "man/man1" };
+                place(&format!("{folder}/{name}"), &format!("usr/share/{home}/{name}"))?;
+            }
+        }
+        let copyright = fs::read_to_string(repository().join("LICENSE-MIT"))?;
+        let copyright = format!(
+            "Pauseless is licensed under these terms, or, as you like, under those in \
+             LICENSE-APACHE.\n\n{copyright}"
+        );
+        fs::write(tree.join("usr/share/doc/pauseless/copyright"), copyright)?;
+        let doc = tree.join("usr/share/doc/pauseless/changelog");
+        let pages = tree.join("usr/share/man/man1");
+        let is_packed = call(Command::new("gzip").args(["-9nr"]).arg(doc).arg(pages))?;
+        fs::create_dir_all(tree.join("DEBIAN"))?;
+        fs::write(tree.join("DEBIAN/control"), self.control(folder_size(&tree)? / 1024))?;
+        let mut build = Command::new("dpkg-deb");
+        build.args(["--root-owner-group", "-Zxz", "--build"]).arg(&tree);
+        build.env("SOURCE_DATE_EPOCH", "0");
+        Ok(is_packed && call(build.arg(self.folder.join(Dist::package())))?)
+    }
+
+    fn control(&self, kibibytes: u64) -> String {
+        // Another build needs what the machine that built it has.
+        let libraries = match self.build {
+            Build::Portable => "libc6 (>= 2.17)",
+            Build::Native | Build::Tested => "libc6 (>= 2.35), libgcc-s1",
+        };
+        format!(
+            "Package: pauseless\nVersion: {VERSION}\nArchitecture: amd64\n\
+             Maintainer: The Pauseless maintainers <maintainers@pauseless.example>\n\
+             Installed-Size: {kibibytes}\nDepends: {libraries}\nSection: net\nPriority: optional\n\
+             Description: workbench for lossless networks\n \
+             Says whether an Ethernet fabric with PFC or an InfiniBand fabric can deadlock and because\n \
+             of whom, plans its buffers, and simulates it packet by packet.\n"
+        )
+    }
+
+    fn container_file(&self) -> String {
+        format!(
+            "# podman build -t pauseless . && podman run --rm -v \"$PWD:/work\" pauseless demo\n\
+             FROM debian:stable-slim\n\
+             COPY {package} /tmp/\n\
+             RUN dpkg --install /tmp/{package} && rm /tmp/{package}\n\
+             WORKDIR /work\n\
+             ENTRYPOINT [\"/usr/bin/pauseless\"]\n",
+            package = Dist::package(),
+        )
+    }
+
+    fn checksums(&self) -> io::Result<bool> {
+        let script = "sha256sum -- * > ../SHA256SUMS && mv ../SHA256SUMS . && sha256sum --check --quiet SHA256SUMS";
+        call(Command::new("sh").args(["-c", script]).current_dir(&self.folder))
+    }
+
+    /// Whether the program is small, and asks for no newer glibc than it says.
+    fn is_small(&self) -> io::Result<bool> {
+        let program = self.stage.join(Dist::name()).join("pauseless");
+        let bytes = fs::read(program)?;
+        let (major, minor) = newest_glibc(&bytes);
+        println!("the program has {} bytes and needs glibc {major}.{minor}", bytes.len());
+        let is_old = self.build != Build::Portable || (major, minor) <= (2, 17);
+        let is_small = self.build == Build::Tested || bytes.len() < SIZE_MAX;
+        Ok(is_old && is_small)
+    }
+}
+
+/// Builds the program; `None` if that failed, which was said.
+fn compile(build: Build) -> io::Result<Option<PathBuf>> {
+    let (args, folder) = match build {
+        Build::Tested => return Ok(Some(target_dir().join("debug/pauseless"))),
+        Build::Native => (vec!["build"], "release".to_string()),
+        Build::Portable => (vec!["zigbuild", "--target", PORTABLE], format!("{TARGET}/release")),
+    };
+    let mut cargo = Command::new("cargo");
+    cargo.args(args).args(["--release", "--locked", "--package", "pauseless"]);
+    if build == Build::Portable {
+        let tools = target_dir().join("dist-tools");
+        if !fetch_tools(&tools)? {
+            return Ok(None);
+        }
+        let path = std::env::var("PATH").unwrap_or_default();
+        cargo.env("PATH", format!("{}:{path}", tools.join("bin").display()));
+        cargo.env("PYTHONPATH", &tools);
+    }
+    let is_built = call(&mut cargo)?;
+    Ok(is_built.then(|| target_dir().join(folder).join("pauseless")))
+}
+
+/// Fetches zig, and the tool that lets cargo link with it, unless they are there.
+fn fetch_tools(tools: &Path) -> io::Result<bool> {
+    if tools.join("bin/cargo-zigbuild").is_file() {
+        return Ok(true);
+    }
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--root-user-action=ignore", "--target"]);
+    call(pip.arg(tools).args(TOOLS))
+}
+
+/// The newest version of glibc whose symbols the program asks for.
+fn newest_glibc(program: &[u8]) -> (u32, u32) {
+    const MARK: &[u8] = b"GLIBC_";
+    let places = program.windows(MARK.len()).enumerate().filter(|(_, bytes)| *bytes == MARK);
+    let versions = places.filter_map(|(at, _)| {
+        let rest = &program[at + MARK.len()..];
+        let end = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.')?;
+        let text = std::str::from_utf8(&rest[..end]).ok()?;
+        let mut parts = text.split('.').map(|part| part.parse().ok());
+        Some((parts.next()??, parts.next()??))
+    });
+    versions.max().unwrap_or((0, 0))
+}
+
+/// The bytes of all files below a folder.
+fn folder_size(folder: &Path) -> io::Result<u64> {
+    let mut size = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_folder = entry.file_type()?.is_dir();
+        size += if is_folder { folder_size(&entry.path())? } else { entry.metadata()?.len() };
+    }
+    Ok(size)
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The only target whose standard library every toolchain here brings.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// The same for the glibc of 2012, as cargo-zigbuild writes it.
+const PORTABLE: &str = "x86_64-unknown-linux-gnu.2.17";
+const TOOLS: [&str; 2] = ["ziglang==0.15.2", "cargo-zigbuild==0.24.0"];
+const SIZE_MAX: usize = 20_000_000;
+/// Shells with the names that their completions have in packages.
+const COMPLETIONS: [(&str, &str); 3] =
+    [("bash", "pauseless.bash"), ("zsh", "_pauseless"), ("fish", "pauseless.fish")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_counts_as_a_number() {
+        let program = b"..GLIBC_2.2.5\0GLIBC_2.17\0GLIBC_2.9\0GLIBC_PRIVATE\0";
+        assert_eq!(newest_glibc(program), (2, 17));
+        assert_eq!(newest_glibc(b""), (0, 0));
+    }
+}
