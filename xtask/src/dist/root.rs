@@ -55,11 +55,22 @@ fn clean_root() -> io::Result<std::path::PathBuf> {
     for path in String::from_utf8_lossy(&listed.stdout).lines() {
         let is_library =
             path.contains(".so") && (path.starts_with("/lib") || path.starts_with("/usr/lib"));
-        if is_library && !Path::new(path).is_dir() {
-            let copied = Command::new("cp").args(["-a", "--parents", path]).arg(&root).status()?;
-            if !copied.success() {
-                return Err(io::Error::other(format!("{path} cannot be copied")));
-            }
+        let path = Path::new(path);
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
+        if !is_library || path.is_dir() {
+            continue;
+        }
+        // Where /lib is a link, the files are behind it.
+        let folder = fs::canonicalize(folder)?;
+        let place = root.join(folder.strip_prefix("/").unwrap_or(&folder));
+        fs::create_dir_all(&place)?;
+        if !call(Command::new("cp").arg("-a").arg(folder.join(name)).arg(place))? {
+            return Err(io::Error::other(format!("{} cannot be copied", path.display())));
+        }
+    }
+    for name in ["lib", "lib64"] {
+        if let Ok(target) = fs::read_link(Path::new("/").join(name)) {
+            std::os::unix::fs::symlink(target, root.join(name))?;
         }
     }
     Ok(root)
