@@ -15,7 +15,7 @@ use crate::repo::root;
 pub fn check(web: &Path) -> io::Result<Outcome> {
     let Some(made) = make(web)? else { return Ok(Outcome::Found) };
     let mut outcome = Outcome::Clean;
-    for (name, bytes) in &made {
+    for Made { name, bytes } in &made {
         let stored = root().join(BUNDLE).join(name);
         if fs::read(&stored).ok().as_ref() != Some(bytes) {
             println!("{BUNDLE}/{name} is not what web/ gives: run cargo xtask page --update");
@@ -29,7 +29,7 @@ pub fn check(web: &Path) -> io::Result<Outcome> {
 pub fn update(web: &Path) -> io::Result<Outcome> {
     let Some(made) = make(web)? else { return Ok(Outcome::Found) };
     fs::create_dir_all(root().join(BUNDLE))?;
-    for (name, bytes) in made {
+    for Made { name, bytes } in made {
         fs::write(root().join(BUNDLE).join(name), bytes)?;
     }
     Ok(Outcome::Clean)
@@ -59,15 +59,25 @@ pub fn check_checksums(web: &Path) -> io::Result<Outcome> {
     Ok(Outcome::Found)
 }
 
+/// A file of the bundle, as it was just made.
+struct Made {
+    name: &'static str,
+    bytes: Vec<u8>,
+}
+
 /// The files of the bundle with their names, or `None` if esbuild fails, which says why itself.
-fn make(web: &Path) -> io::Result<Option<Vec<(&'static str, Vec<u8>)>>> {
+fn make(web: &Path) -> io::Result<Option<[Made; 3]>> {
     let mut esbuild = Command::new("npm");
     if !call(esbuild.args(["run", "--ignore-scripts", "build"]).current_dir(web))? {
         return Ok(None);
     }
     let licences = licences(web)?.into_bytes();
     let (script, style) = (fs::read(web.join("page.js"))?, fs::read(web.join("page.css"))?);
-    Ok(Some(vec![("page.js", script), ("page.css", style), ("licences.txt", licences)]))
+    Ok(Some([
+        Made { name: "page.js", bytes: script },
+        Made { name: "page.css", bytes: style },
+        Made { name: "licences.txt", bytes: licences },
+    ]))
 }
 
 /// The terms of the libraries, and of what they contain themselves.

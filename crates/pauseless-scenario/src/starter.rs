@@ -67,8 +67,7 @@ fn topology(text: &mut String, info: &Info, starter: &Starter) {
 
 /// The key with its sentence and this value.
 fn key(text: &mut String, info: &Info, name: &str, value: &str) {
-    let of_kinds = info.variants.iter().filter(|variants| variants.key == name);
-    for variants in of_kinds {
+    if let Some(variants) = info.variants.as_ref().filter(|variants| variants.key == name) {
         let names = Vec::from_iter(variants.list.iter().map(|(name, _)| *name));
         comment(text, &format!("One of {}.", names.join(", ")));
         let _ = writeln!(text, "{name} = {value}");
