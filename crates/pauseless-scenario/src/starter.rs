@@ -15,7 +15,7 @@ pub fn names() -> Vec<&'static str> {
 /// A scenario on a small network of this kind of topology, as the text of a file.
 pub fn scenario(kind: &str) -> Result<String, String> {
     let starter = STARTERS.iter().find(|starter| starter.kind == kind).ok_or_else(|| {
-        let near = did_you_mean(kind, names().into_iter());
+        let near = did_you_mean(kind, names());
         let near = if near.is_empty() { format!("known are {}", names().join(", ")) } else { near };
         format!("no scenario to start from is called {kind:?}; {near}")
     })?;

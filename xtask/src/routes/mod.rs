@@ -54,17 +54,23 @@ struct Expected {
     never: &'static [&'static str],
 }
 
+/// A state of the lab, and what brings it about and checks it.
+struct Case {
+    name: &'static str,
+    check: fn(&Lab) -> Checked,
+}
+
 /// One state of the lab after the other.
 fn cases(lab: &Lab) -> Checked {
-    let steps: [(&str, fn(&Lab) -> Checked); 4] = [
-        ("healthy", healthy),
-        ("two failed links", failed),
-        ("two failed links and two wrong defaults", wrong_defaults),
-        ("a failed link and a wrong default", one_of_each),
+    let steps = [
+        Case { name: "healthy", check: healthy },
+        Case { name: "two failed links", check: failed },
+        Case { name: "two failed links and two wrong defaults", check: wrong_defaults },
+        Case { name: "a failed link and a wrong default", check: one_of_each },
     ];
-    for (name, step) in steps {
+    for Case { name, check } in steps {
         let begin = Instant::now();
-        if let Err(why) = step(lab)? {
+        if let Err(why) = check(lab)? {
             return Ok(Err(format!("{name}: {why}")));
         }
         println!("ok: {name} ({:.1} s)", begin.elapsed().as_secs_f64());

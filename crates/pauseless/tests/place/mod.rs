@@ -36,6 +36,31 @@ impl Place {
         std::fs::write(self.path(name), text).expect("a file");
     }
 
+    /// The words of a command line, as a shell in this folder would split it, with the files that a
+    /// word like `folder/*.json` stands for.
+    pub fn words(&self, line: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (index, part) in line.split('"').enumerate() {
+            match index % 2 {
+                1 => words.push(part.to_string()),
+                _ => words.extend(part.split_whitespace().flat_map(|word| self.files(word))),
+            }
+        }
+        words
+    }
+
+    fn files(&self, word: &str) -> Vec<String> {
+        let Some((before, after)) = word.split_once('*') else { return vec![word.to_string()] };
+        let (folder, begin) = before.rsplit_once('/').unwrap_or((".", before));
+        let entries = std::fs::read_dir(self.path(folder)).into_iter().flatten();
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let names = names.map(|name| name.into_string().expect("a name in UTF-8"));
+        let names = names.filter(|name| name.starts_with(begin) && name.ends_with(after));
+        let mut files = Vec::from_iter(names.map(|name| format!("{folder}/{name}")));
+        files.sort();
+        if files.is_empty() { vec![word.to_string()] } else { files }
+    }
+
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pauseless"));
         command.args(args).current_dir(self.folder.path());

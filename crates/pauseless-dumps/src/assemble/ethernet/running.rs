@@ -39,7 +39,7 @@ impl<'d, 's> Running<'d, 's> {
         let mut running = Running::default();
         for (parsed, named) in dumps.configs.iter().zip(named) {
             let layer3 = &parsed.value.layer3;
-            let only = || Some(configs.first()?.hostname.clone()?);
+            let only = || configs.first()?.hostname.clone();
             let name = named.value.hostname.clone().or_else(only);
             if name.is_none() && !layer3.routes.is_empty() {
                 let file = &parsed.source.file;

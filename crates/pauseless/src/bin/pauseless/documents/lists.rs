@@ -28,6 +28,7 @@ const SHORTER: &[(&str, &str, &str)] = &[
     ),
     ("docs/clocks.md", "No claim about deadlocks of", "a result about these"),
     ("docs/congestion.md", "PFC alone, DCQCN and TIMELY let", "the PCN paper compares these four"),
+    ("docs/congestion.md", "The PCN paper gives no parameters of", "the same"),
     ("docs/congestion.md", "The order of the trees", "the same"),
     ("docs/congestion.md", "In B.5 TIMELY by segments", "the same"),
     ("docs/congestion.md", "in XL the order is", "the same"),
