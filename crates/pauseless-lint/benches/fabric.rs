@@ -25,7 +25,7 @@ fn main() {
 
 /// A ToR or leaf of which half of the ports go to each switch of the next tier of a ring of pods.
 fn switch(number: usize) -> Source {
-    let template = include_str!("../../../examples/lint/tor0.json");
+    let template = include_str!("../fabric/tor0.json");
     let head = &template[..template.find("  \"PORT\": {").expect("the example has ports")];
     let mut text = head.replace("tor0", &format!("sw{number}"));
     let rest = ["TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "TC_TO_QUEUE_MAP"];

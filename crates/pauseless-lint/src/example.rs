@@ -19,7 +19,7 @@ struct File {
 
 macro_rules! files {
     ($($name:literal = $path:literal),+ $(,)?) => {
-        [$(File { name: $name, text: include_str!(concat!("../../../examples/lint/", $path)) }),+]
+        [$(File { name: $name, text: include_str!(concat!("../fabric/", $path)) }),+]
     };
 }
 

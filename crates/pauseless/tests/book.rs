@@ -178,12 +178,6 @@ const NOT_RUN: &[NotRun] = &[
         why: "stands for a file of the reader; tests/hpcc.rs runs real ones",
     },
     NotRun { page: "docs/switch.md", part: "S1.toml", why: "needs interfaces; tests/node.rs" },
-    NotRun { page: "docs/switch.md", part: "H1.toml", why: "needs interfaces; tests/node.rs" },
-    NotRun {
-        page: "docs/switch.md",
-        part: "run ring.toml",
-        why: "stands for a file of the reader",
-    },
     NotRun {
         page: "docs/how-to/researcher.md",
         part: "repro hotnets-fig4",
