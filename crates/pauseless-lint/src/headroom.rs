@@ -224,7 +224,7 @@ const DELAY_KIB: f64 = 3.8;
 mod tests {
     use super::*;
 
-    /// 100G, 40 m, Spectrum-3, by hand: the cable holds 5,051 B, and 51,200 + 2,048 come out.
+    /// 100G, 40 m, Spectrum-3, by hand: the cable holds 5,050 B, rounded down, and 51,200 + 2,048 come out.
     #[test]
     fn an_example_by_hand() {
         let link = MadeFor { speed: 100_000, metres: 40 };
