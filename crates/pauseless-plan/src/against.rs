@@ -39,6 +39,8 @@ pub struct Deployed {
     pub pools: Vec<Pool>,
     /// Switches or files with ports that have PFC and no lossless group, and how many.
     pub bare: Vec<(String, usize)>,
+    /// The largest frame that was assumed where neither the files nor the user say it.
+    pub mtu_assumed: Option<Bytes>,
 }
 
 impl Deployed {
@@ -317,7 +319,7 @@ impl Judge<'_> {
         let port = Port {
             speed_mbps: u32::try_from(link.speed).ok(),
             cable_m: u32::try_from(link.metres).ok(),
-            mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
+            mtu: self.mtu_or_assumed(None),
             classes: self.classes(0),
             chip: Chip::of_platform(sku),
             lanes: 0,
@@ -328,7 +330,7 @@ impl Judge<'_> {
 
     /// What is known of a port: from its configuration, else from the fabric, else from what the
     /// profile of its group was made for.
-    fn port(&self, of: &str, config: &SwitchConfig, name: &str, group: &BufferGroup) -> Port {
+    fn port(&mut self, of: &str, config: &SwitchConfig, name: &str, group: &BufferGroup) -> Port {
         let port = config.ports.get(name);
         let made_for = match &group.profile {
             GroupProfile::Named(name) => config.profiles.get(name).and_then(|it| it.made_for),
@@ -344,11 +346,21 @@ impl Judge<'_> {
                 Some(cable) => Some(cable.metres),
                 None => link.map(|(_, metres)| metres),
             },
-            mtu: self.terms.mtu.or(mtu).unwrap_or(self.terms.request.mtu),
+            mtu: self.mtu_or_assumed(mtu),
             classes: self.classes(config.buffered(name).0),
             chip: config.hwsku.as_deref().and_then(Chip::of_platform),
             lanes: port.map_or(0, |port| port.lanes.len()),
         }
+    }
+
+    /// The largest frame: what the user says, what the port says, or what is usual.
+    fn mtu_or_assumed(&mut self, of_port: Option<Bytes>) -> Bytes {
+        let usual = self.terms.request.mtu;
+        let known = self.terms.mtu.or(of_port);
+        if known.is_none() {
+            self.found.mtu_assumed = Some(usual);
+        }
+        known.unwrap_or(usual)
     }
 
     /// Mb/s and metres that the fabric has for a port.
@@ -417,9 +429,9 @@ impl Judge<'_> {
     fn derive(&self, port: &Port, sharing: Sharing) -> Result<Derived, &'static str> {
         let Request { reaction, rate, wire, cells, .. } = self.terms.request;
         let speed = port.speed_mbps.map(|mbps| Rate::mbps(u64::from(mbps)));
-        let line = rate.or(speed).ok_or(NO_SPEED)?;
+        let line = speed.or(*rate).ok_or(NO_SPEED)?;
         let length = port.cable_m.map(|metres| cable(u64::from(metres)));
-        let (wire, classes) = (wire.or(length).ok_or(NO_LENGTH)?, port.classes);
+        let (wire, classes) = (length.or(*wire).ok_or(NO_LENGTH)?, port.classes);
         let kind = Kind { line, wire, classes };
         let latency = kind.latency(port.mtu, reaction.span(line).map_err(|_| NO_LIMIT)?);
         let link = port
@@ -458,7 +470,8 @@ impl Judge<'_> {
             let (mut need, mut queues, mut is_known) = (Bytes::ZERO, 0, true);
             for (port, groups) in &config.groups {
                 for group in groups.iter().filter(|group| config.is_lossless(group)) {
-                    let derived = self.derive(&self.port(of, config, port, group), Sharing::Shared);
+                    let port = self.port(of, config, port, group);
+                    let derived = self.derive(&port, Sharing::Shared);
                     let count = u64::from(group.classes.count_ones());
                     queues += count;
                     match &derived {

@@ -14,6 +14,12 @@ pub fn report(deployed: &Deployed) -> String {
         "deployed against derived headroom (xoff), per port and class, in bytes; a sender that\n\
          obeys sooner than was reckoned with needs less: --processing or --quanta\n",
     );
+    if let Some(mtu) = deployed.mtu_assumed {
+        let mtu = mtu.get();
+        text += &format!(
+            "note: where the files have no MTU, frames up to {mtu} B are assumed; --mtu says otherwise\n"
+        );
+    }
     if deployed.rows.is_empty() {
         text += "  the files have no lossless priority group and no lossless profile\n";
         for pool in &deployed.pools {

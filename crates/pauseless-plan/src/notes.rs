@@ -6,6 +6,7 @@ use pauseless_core::id::Class;
 use pauseless_core::unit::Rate;
 use pauseless_fabric::routing::Multipath;
 
+use super::headroom::Reaction;
 use super::ttl::Hops;
 use super::{Request, SwitchPlan};
 use pauseless_fabric::fabric::{Fabric, Medium, Origin};
@@ -13,6 +14,10 @@ use pauseless_fabric::fabric::{Fabric, Medium, Origin};
 /// What the files may not have said of the links.
 pub(super) fn of_links(fabric: &Fabric, request: &Request, switches: &[SwitchPlan]) -> Vec<String> {
     let mut notes = Vec::new();
+    let mut lines = switches.iter().flat_map(|switch| &switch.ports).map(|port| port.kind.line);
+    if request.reaction == Reaction::Standard && lines.any(|line| line > LIMIT_LAST) {
+        notes.push(FASTER.to_string());
+    }
     if fabric.medium != Medium::InfiniBand {
         return notes;
     }
@@ -73,3 +78,8 @@ const BASE_SPEED: &str = "some links are planned at 10 Gb/s or less; dumps may h
     speed, and --rate or an ibnetdiscover file says otherwise";
 const LOOP: &str = "some routes go in a circle, so there is no plan of TTL classes: packets circle, \
     and hop classes would drop them after k hops, see docs/ttl.md";
+
+/// The fastest rate of which the time to obey is not another one's in quanta.
+const LIMIT_LAST: Rate = Rate::gbps(400);
+const FASTER: &str = "above 400 Gb/s no standard gives the time to obey: reckoned with SONiC's 905 \
+    quanta, which is half the time of 400 Gb/s; --quanta or --processing says otherwise";

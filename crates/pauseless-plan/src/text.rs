@@ -69,9 +69,9 @@ pub fn verdict(plan: &Plan) -> String {
     };
     let (yes, no) = (fitting(true), fitting(false));
     if no.is_empty() && plan.has_loop {
-        "Every scheme fits every switch; ttl has no plan, as packets circle.".to_string()
+        "Every switch has the buffer that each scheme needs to lose nothing; ttl has no plan, as packets circle.".to_string()
     } else if no.is_empty() {
-        "Every scheme fits every switch.".to_string()
+        "Every switch has the buffer that each scheme needs to lose nothing.".to_string()
     } else if yes.is_empty() {
         format!("Nothing fits: {no} need more buffer.")
     } else {
@@ -96,7 +96,10 @@ pub fn paper_report() -> String {
 
 fn reaction(reaction: Reaction) -> String {
     match reaction {
-        Reaction::Standard => "as 802.3 allows at each speed".to_string(),
+        Reaction::Standard => {
+            "the limit at each speed (of 802.3 at 0.1, 1, 10, 40 and 100 Gb/s, else SONiC's)"
+                .to_string()
+        }
         Reaction::Quanta(quanta) => format!("{quanta} quanta"),
         Reaction::Fixed(span) => span.exact(),
     }

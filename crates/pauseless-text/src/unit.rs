@@ -140,7 +140,9 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
     if unit.is_empty() {
         return refuse(format!("{text:?} has no unit"), example());
     }
-    let Some((_, scale)) = Q::UNITS.iter().find(|(name, _)| *name == unit) else {
+    // Reports write Gb/s, so files may.
+    let spelt = unit.replace("b/s", "bps");
+    let Some((_, scale)) = Q::UNITS.iter().find(|(name, _)| *name == spelt) else {
         let help = match similar_unit::<Q>(unit) {
             Some(similar) => format!("did you mean \"{number} {similar}\"?"),
             None => example(),
@@ -165,11 +167,15 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
     }
 }
 
-/// The unit that differs only by case, or by how micro is written.
+/// The unit that differs only by case, by how micro is written, or by what is left out, such as `G`.
 fn similar_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
     let plain = unit.replace(['µ', 'μ'], "u").to_lowercase();
     let plain = plain.replace("/s", "ps").replace("bit", "b");
-    Q::UNITS.iter().map(|(name, _)| *name).find(|name| name.to_lowercase() == plain)
+    let names = || Q::UNITS.iter().map(|(name, _)| *name);
+    let is_short = |name: &&str| {
+        ["", "b", "bps"].iter().any(|end| *name.to_lowercase() == plain.clone() + end)
+    };
+    names().find(|name| name.to_lowercase() == plain).or_else(|| names().find(is_short))
 }
 
 enum Scaled {
@@ -271,8 +277,10 @@ mod tests {
         assert!(parse::<Span>(&format!("{digits} s")).is_err());
         assert!(parse::<Span>(&format!("0.{digits} s")).is_err());
         assert!(parse::<Rate>("0 Gbps").is_err());
-        let gigabits = parse::<Rate>("10 Gbit/s").unwrap_err();
-        assert_eq!(gigabits.help, "did you mean \"10 Gbps\"?");
+        for text in ["10 Gbit/s", "10G", "10 Gb", "10 gbps"] {
+            assert!(parse::<Rate>(text).unwrap_err().help.contains(" Gbps\"?"), "{text}");
+        }
+        assert_eq!(parse::<Rate>("10 Gb/s"), parse("10 Gbps"));
     }
 
     #[test]

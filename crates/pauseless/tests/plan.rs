@@ -99,10 +99,11 @@ fn the_dumps_of_an_infiniband_fabric() {
     assert!(done.stdout.contains("pfc does not fit"), "{}", done.stdout);
 }
 
+const TABLE: &str = "examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini";
+
 #[test]
 fn deployed_values_that_can_lose_are_a_finding() {
     let place = Place::new();
-    const TABLE: &str = "examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini";
     let done = place.run(&["plan", "--against", TABLE]);
     assert_eq!(done.code, Some(1), "{}", done.stderr);
     assert!(done.stdout.contains("too small by 26,136 (can lose by"), "{}", done.stdout);
@@ -112,6 +113,50 @@ fn deployed_values_that_can_lose_are_a_finding() {
     let document = place.run(&["plan", "--against", TABLE, "--json"]).json();
     assert_eq!(document["against"]["can_lose"], true);
     assert_eq!(document["against"]["rows"].as_array().unwrap().len(), 21);
+}
+
+/// Rows of a table keep the speed and the cable that they were made for, whatever fabric is planned
+/// beside them; only the largest frame is the user's, and assumed where nobody says it.
+#[test]
+fn rows_of_a_table_are_judged_at_their_own_speed() {
+    let place = Place::new();
+    let rows = |extra: &[&str]| {
+        let args = [&["plan", "--against", TABLE, "--mtu", "9216B", "--json"], extra].concat();
+        place.run(&args).json()["against"]["rows"].clone()
+    };
+    assert_eq!(rows(&["--rate", "10Gbps", "--cable", "1m"]), rows(&[]));
+    let note = "frames up to 1500 B are assumed";
+    assert!(place.run(&["plan", "--against", TABLE]).stdout.contains(note));
+    assert!(!place.run(&["plan", "--against", TABLE, "--mtu", "9216B"]).stdout.contains(note));
+}
+
+/// What is planned for a scenario is what `run` asks of it.
+#[test]
+fn a_plan_takes_the_terms_of_a_scenario() {
+    let place = Place::new();
+    let text = r#"mtu = "4200 B"
+        [topology]
+        kind = "n-to-1"
+        senders = 3
+        rate = "100 Gbps"
+        [switch]
+        classes = 2
+        processing = "1 us"
+        buffer = "500 KB"
+    "#;
+    place.write("mine.toml", text);
+    let done = place.run(&["plan", "mine.toml"]);
+    for said in ["4200 B, as the scenario", "classes per port: 2", "t_proc 1 us", "not used"] {
+        assert!(done.stdout.contains(said), "{said}: {}", done.stdout);
+    }
+    let own = ["plan", "mine.toml", "--mtu", "1500B", "--classes", "1", "--processing", "2us"];
+    let done = place.run(&own);
+    assert!(!done.stdout.contains("as the scenario"), "{}", done.stdout);
+    let generated = ["plan", "--generate", "n-to-1:3,rate=100Gbps", "--mtu", "4200B"];
+    let generated = [&generated[..], &["--classes", "2", "--processing", "1us", "--json"]].concat();
+    let [scenario, flags] = [&["plan", "mine.toml", "--json"][..], &generated];
+    let [scenario, flags] = [scenario, flags].map(|args| place.run(args).json());
+    assert_eq!(scenario["switches"][0]["schemes"], flags["switches"][0]["schemes"]);
 }
 
 /// The largest frame is that of the files; where nobody says it, that is said.

@@ -13,13 +13,16 @@ use pauseless_plan::against_text::{self, AgainstRecord};
 use pauseless_plan::apply::Applied;
 use pauseless_plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
 use pauseless_plan::cycle_aware_text::{self, CycleRecord};
+use pauseless_plan::headroom::Reaction;
 use pauseless_plan::json::{AgainstDocument, PlanDocument, paper_document};
 use pauseless_plan::prove::{Proof, prove};
 use pauseless_plan::prove_text::{self, ProofRecord};
 use pauseless_plan::{Plan, PlanError, Request, Scheme, classes_most, mtu, plan, text};
+use pauseless_scenario::fabric_file::{self, LinkTerms};
 use pauseless_scenario::shape;
 use pauseless_text::record::to_text;
 use pauseless_text::source::Source;
+use pauseless_text::unit::Quantity;
 
 use crate::FINDING;
 use crate::args::PlanArgs;
@@ -68,12 +71,14 @@ impl Found {
             // The sources are read once: they may be pipes.
             let sources = Source::read_all(&args.files)?;
             let fabric = fabric(args, &sources)?;
-            let note = match args.mtu {
-                Some(_) => None,
-                None => Some(take_mtu(&mut request, &sources, &fabric)?),
-            };
+            let scenario = sources.iter().find(|source| fabric_file::is_toml(source));
+            let terms = scenario.map(LinkTerms::read).transpose()?.unwrap_or_default();
+            let mut notes = take_terms(&mut request, terms, args);
+            if args.mtu.is_none() && terms.mtu.is_none() {
+                notes.push(take_mtu(&mut request, &sources, &fabric)?);
+            }
             let mut plan = plan(&fabric, &request)?;
-            plan.notes.extend(note);
+            plan.notes.extend(notes);
             Some((fabric, plan))
         };
         if planned.is_none() && (args.prove || args.out.is_some()) {
@@ -174,18 +179,57 @@ fn fabric(args: &PlanArgs, sources: &[Source]) -> anyhow::Result<Fabric> {
     Ok(fabric)
 }
 
+/// Takes what a scenario says of its links, unless the user said otherwise; returns notes about it.
+fn take_terms(request: &mut Request, terms: LinkTerms, args: &PlanArgs) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(mtu) = terms.mtu.filter(|_| args.mtu.is_none()) {
+        set_mtu(request, mtu);
+        notes.push(format!(
+            "frames up to {} B, as the scenario says; --mtu says otherwise",
+            mtu.get()
+        ));
+    }
+    if let Some(classes) = terms.classes.filter(|_| args.classes.is_none()) {
+        request.classes = Some(classes);
+        notes.push(format!(
+            "classes per port: {classes}, as the scenario says; --classes says otherwise"
+        ));
+    }
+    let processing = terms.processing.filter(|_| request.reaction == Reaction::Standard);
+    if let Some(processing) = processing {
+        request.reaction = Reaction::Fixed(processing);
+        let processing = processing.exact();
+        notes.push(format!(
+            "t_proc {processing}, as the scenario says; --processing says otherwise"
+        ));
+    }
+    if let Some(buffer) = terms.buffer {
+        let (buffer, planned) = (buffer.exact(), request.buffer.exact());
+        notes.push(format!(
+            "the scenario's switch.buffer of {buffer} is of one port and class and not used; \
+             --buffer is of a whole switch, {planned}"
+        ));
+    }
+    notes
+}
+
+fn set_mtu(request: &mut Request, mtu: Bytes) {
+    request.mtu = mtu;
+    if let Some(cells) = &mut request.cells {
+        cells.mtu_lossless = mtu;
+    }
+}
+
 /// Sets the largest frame, if the user did not: that of the files, else the usual one; returns a
 /// note about it.
 fn take_mtu(request: &mut Request, sources: &[Source], fabric: &Fabric) -> anyhow::Result<String> {
     let of_files = mtu::of_files(sources)?;
-    request.mtu = match (of_files, fabric.medium) {
+    let mtu = match (of_files, fabric.medium) {
         (Some(mtu), _) => mtu,
         (None, Medium::InfiniBand) => MTU_INFINIBAND,
         (None, Medium::Ethernet) => request.mtu,
     };
-    if let Some(cells) = &mut request.cells {
-        cells.mtu_lossless = request.mtu;
-    }
+    set_mtu(request, mtu);
     let why = match of_files {
         Some(_) => ", the largest MTU of the ports in the files",
         None => " assumed",

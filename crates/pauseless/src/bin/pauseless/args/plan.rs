@@ -27,8 +27,8 @@ pub struct PlanArgs {
     /// Recompute the numbers of the TTL note, section 2, beside the printed ones
     #[arg(long, conflicts_with_all = ["files", "generate", "against", "prove", "out"])]
     pub paper: bool,
-    /// The largest frame; by default the largest MTU of the ports of SONiC files, else 1500 B, on
-    /// InfiniBand 4096 B, and with --against what a port is configured for
+    /// The largest frame; by default the largest MTU of the ports of SONiC files or that of a scenario,
+    /// else 1500 B, on InfiniBand 4096 B, and with --against what a port is configured for
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub mtu: Option<Bytes>,
     /// The buffer of each switch
@@ -40,16 +40,18 @@ pub struct PlanArgs {
     /// Lossless classes at every port, instead of what the fabric says; at most 8, on InfiniBand 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub classes: Option<u8>,
-    /// The rate of every link, such as "100 Gbps", instead of what the files say
+    /// The rate of every link, such as "100 Gbps", instead of what the files say; with --against, only
+    /// where they do not say it
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub rate: Option<Rate>,
-    /// The length of every cable at 5 ns/m, instead of what the fabric says
+    /// The length of every cable at 5 ns/m, instead of what the fabric says; with --against, only where
+    /// the files do not say it
     #[arg(long, value_name = "METRES", value_parser = parse_metres)]
     pub cable: Option<Span>,
-    /// The delay of every link, instead of what the fabric says
+    /// The delay of every link, in the same places as --cable
     #[arg(long, value_name = "T", value_parser = parse_delay, conflicts_with = "cable")]
     pub delay: Option<Span>,
-    /// How long a sender takes to obey, instead of what 802.3 allows at its speed
+    /// How long a sender takes to obey, instead of the limit of 802.3, or SONiC's, at its speed
     #[arg(long, value_name = "T", value_parser = parse_delay)]
     pub processing: Option<Span>,
     /// The same in quanta of 512 bits; the TTL note has 60
@@ -166,7 +168,7 @@ fn parse_metres(text: &str) -> Result<Span, String> {
     let metres = metres.filter(|metres| *metres <= METRES_MAX);
     metres
         .map(cable)
-        .ok_or_else(|| format!("{text:?} is not a length up to {METRES_MAX} m, such as 300m"))
+        .ok_or_else(|| format!("{text:?} is not a length in whole metres up to {METRES_MAX} m; write the unit too, such as 300m"))
 }
 
 /// The length of the equator in metres, the longest cable.
@@ -174,6 +176,8 @@ const METRES_MAX: u64 = 40_000_000;
 
 const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --generate fat-tree:8 --buffer \"32 MB\" --classes 2 --cable 100m
+  pauseless plan --generate line:1,hosts_per_switch=64,rate=400Gbps --cable 40m \\
+      --mtu \"9216 B\" --buffer \"64 MB\" --classes 2                 # one switch
   pauseless plan examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
       examples/ib/dgx-minhop/opensm.fdbs.gz --rate \"200 Gbps\" --buffer \"64 MB\"
   pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plan
