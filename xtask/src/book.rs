@@ -25,6 +25,8 @@ pub fn run() -> io::Result<Outcome> {
     if !output.status.success() || said.contains("WARN") || said.contains("ERROR") {
         return Ok(Outcome::Found);
     }
+    // mdBook copies its first page there, whose links are for the page's own folder.
+    fs::write(built.join("index.html"), INDEX)?;
     let mut findings = Vec::new();
     let followed = links::check(&built, &mut findings)?;
     for finding in &findings {
@@ -130,6 +132,10 @@ fn full_summary(summary: &str, outside: &[Outside]) -> String {
     text
 }
 
+/// The page at the root of the book.
+const INDEX: &str = "<!DOCTYPE html><title>Pauseless</title>\
+     <meta http-equiv=\"refresh\" content=\"0; url=docs/README.html\">\
+     <a href=\"docs/README.html\">The book of Pauseless</a>\n";
 const MDBOOK: &str = "0.5.4";
 
 #[cfg(test)]
