@@ -109,6 +109,11 @@ fn usage(error: &clap::Error) -> ExitCode {
         _ => {
             let text = text.strip_prefix("error: ").unwrap_or(&text);
             tell!("{}", text.trim_end());
+            if text.contains("unexpected argument '--flow-control") {
+                output::complain(
+                    "\n  = help: --set flow_control.kind=gfc-buffer takes another flow control",
+                );
+            }
             ExitCode::from(USAGE)
         }
     }
@@ -121,6 +126,7 @@ Pauseless, the workbench for lossless networks. What do you want to know?
   Show me a deadlock, and what prevents it          pauseless demo
   Can my fabric deadlock? (dumps, or a shape)       pauseless check FILE..
                                                     pauseless check --generate fat-tree:8
+  Is my SONiC fabric configured as I meant it?      pauseless lint config_db.json..
   Which thresholds and buffers are safe in it?      pauseless plan --generate fat-tree:8
   What happens on my network?                       pauseless new leaf-spine
                                                     pauseless run leaf-spine.toml
