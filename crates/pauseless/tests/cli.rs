@@ -266,6 +266,8 @@ fn near_misses_are_told_what_was_meant() {
             "`pauseless check` and `pauseless lint` read the files of switches",
         ),
         (&["run", RING, "--flow-control", "gfc-time"], "--set flow_control.kind=gfc-buffer"),
+        (&["diagnose"], "`pauseless` alone says which command answers which question"),
+        (&["run", RING, "--threads", "many"], "not a whole number"),
         (&["lint", "--explain", "201"], "did you mean PL201?"),
         (&["lint", "tor0.json", "--deny", "note"], "did you mean notes?"),
         (&["testbed", "--only", "gfc"], "All are pfc"),

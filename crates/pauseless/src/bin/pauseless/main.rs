@@ -108,10 +108,20 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
         _ => {
             let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let text = text.replace("invalid digit found in string", "not a whole number");
+            // What it takes for similar is none of what was meant.
+            let is_flow_control = text.contains("unexpected argument '--flow-control");
+            let tip = "  tip: a similar argument exists: '--color'\n\n";
+            let text = if is_flow_control { text.replace(tip, "") } else { text };
             tell!("{}", text.trim_end());
-            if text.contains("unexpected argument '--flow-control") {
+            if is_flow_control {
                 output::complain(
-                    "\n  = help: --set flow_control.kind=gfc-buffer takes another flow control",
+                    "  = help: --set flow_control.kind=gfc-buffer takes another flow control",
+                );
+            }
+            if error.kind() == ErrorKind::InvalidSubcommand {
+                output::complain(
+                    "  = help: `pauseless` alone says which command answers which question",
                 );
             }
             ExitCode::from(USAGE)
