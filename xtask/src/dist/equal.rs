@@ -21,7 +21,7 @@ pub fn run() -> io::Result<Outcome> {
     let mut outcome = Outcome::Clean;
     for place in [Place::Copy, Place::Packages] {
         let begin = Instant::now();
-        let tree = target_dir().join("same-tree");
+        let tree = tree();
         let is_equal = place.make(&tree)? && {
             let program = build(&tree)?;
             program.is_some_and(|program| program == expected)
@@ -32,6 +32,11 @@ pub fn run() -> io::Result<Outcome> {
         fs::remove_dir_all(tree)?;
     }
     Ok(outcome)
+}
+
+/// Where the sources are that are not those of the repository.
+fn tree() -> PathBuf {
+    target_dir().join("same-tree")
 }
 
 /// What the sources of a program come from.
@@ -116,6 +121,9 @@ pub fn without_folders() -> io::Result<String> {
     };
     map(&root(), "/pauseless");
     map(&target_dir(), "/target");
+    // Every tree has the same name, and every build the same options: else other people's crates would
+    // be built again for each.
+    map(&tree(), "/pauseless");
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
     for sources in fs::read_dir(home.unwrap_or_default().join("registry/src"))? {

@@ -16,7 +16,7 @@ pub struct SweepDocument {
     pub schema: u32,
     /// The name of the campaign.
     pub campaign: String,
-    /// Its title.
+    /// What the campaign shows, as its file says.
     pub title: String,
     /// The version of the program that made the runs.
     pub version: &'static str,
