@@ -1,6 +1,7 @@
 //! What a release consists of: an archive, a Debian package, a container file, a list of contents and
 //! checksums, each tried in a root that has nothing but the C library.
 
+pub mod equal;
 mod root;
 mod sbom;
 
@@ -204,24 +205,40 @@ impl Dist {
 
 /// Builds the program; `None` if that failed, which was said.
 fn compile(build: Build) -> io::Result<Option<PathBuf>> {
-    let (args, folder) = match build {
+    let folder = match build {
         Build::Tested => return Ok(Some(target_dir().join("debug/pauseless"))),
-        Build::Native => (vec!["build"], "release".to_string()),
-        Build::Portable => (vec!["zigbuild", "--target", PORTABLE], format!("{TARGET}/release")),
+        Build::Native => "release".to_string(),
+        Build::Portable => format!("{TARGET}/release"),
+    };
+    if build == Build::Portable && !fetch_tools(&target_dir().join("dist-tools"))? {
+        return Ok(None);
+    }
+    // Paths of sources in the registry are only known once they are there.
+    if !call(Command::new("cargo").args(["fetch", "--quiet", "--locked"]))? {
+        return Ok(None);
+    }
+    let is_built = call(&mut compile_command(build)?)?;
+    Ok(is_built.then(|| target_dir().join(folder).join("pauseless")))
+}
+
+/// The command that builds the program for release from the sources where it is called.
+fn compile_command(build: Build) -> io::Result<Command> {
+    let args = match build {
+        Build::Native | Build::Tested => vec!["build"],
+        Build::Portable => vec!["zigbuild", "--target", PORTABLE],
     };
     let mut cargo = Command::new("cargo");
     cargo.args(args).args(["--release", "--locked", "--package", "pauseless"]);
     if build == Build::Portable {
         let tools = target_dir().join("dist-tools");
-        if !fetch_tools(&tools)? {
-            return Ok(None);
-        }
         let path = std::env::var("PATH").unwrap_or_default();
         cargo.env("PATH", format!("{}:{path}", tools.join("bin").display()));
         cargo.env("PYTHONPATH", &tools);
     }
-    let is_built = call(&mut cargo)?;
-    Ok(is_built.then(|| target_dir().join(folder).join("pauseless")))
+    // Slower to build than the thin one of the profile, and a smaller program.
+    cargo.env("CARGO_PROFILE_RELEASE_LTO", "fat");
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", equal::without_folders()?);
+    Ok(cargo)
 }
 
 /// Fetches zig, and the tool that lets cargo link with it, unless they are there.

@@ -48,8 +48,9 @@ fn main() -> ExitCode {
         ["book"] => book::run(),
         ["dist"] => dist::run(Build::Portable),
         ["dist", "--native"] => dist::run(Build::Native),
+        ["dist", "--same"] => dist::equal::run(),
         ["dist", "--tested"] => dist::run(Build::Tested),
-        ["package"] => package::run(),
+        ["package"] => built(package::run),
         ["page"] => built(page::run),
         ["page", "--update"] => page::update(),
         ["sweep"] => built(sweep::run),
@@ -122,13 +123,17 @@ Commands:
   api    compare the public interfaces of all libraries with docs/api/, or store them there with
          UPDATE_EXPECT=1
   examples  run the programs that show how the library is used
-  book   build the book of docs/ in target/book, where mdBook is installed
+  book   build the book of docs/ in target/book, with an mdBook that it installs into target/tools, and
+         check the links in it
   dist   make the archive, the Debian package, the container file, the list of contents and the
          checksums of a release in target/dist, and try each in a root with only the C library; with
-         --native for this machine and without zig, with --tested from the program of the tests
+         --native for this machine and without zig, with --tested from the program of the tests;
+         --same builds the program only, but thrice: here, from a copy of the sources and from the
+         packages of all crates, both read-only, without network and npm, and compares the bytes
   page   check that the stored script of pages is made of its sources, and test the pages that the
          program writes in a browser; --update stores the script anew
-  package make the packages of all crates, and compile them without a network in a read-only tree
+  package make the packages of all crates, compile them without a network in a read-only tree, and
+         compare the version that they have with that of the program
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark

@@ -6,38 +6,80 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 use crate::Outcome;
-use crate::page::{call, target_dir};
+use crate::page::{call, program, target_dir};
 use crate::repo::root;
 
-/// Makes all packages, in the order in which they can be published, and compiles what is in them.
+/// Makes all packages, compiles what is in them, and compares the version that they have, which has a
+/// hash of the sources in it, with that of the program, which must have been built.
 pub fn run() -> io::Result<Outcome> {
+    let tree = target_dir().join("package-check");
+    if !(can_be_published()? && workspace(&tree, Layout::Registry)?) {
+        return Ok(Outcome::Found);
+    }
+    let output = compile(&tree)?.stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Ok(Outcome::Found);
+    }
+    let asked = Command::new(program()).arg("--version").output()?;
+    let said = String::from_utf8_lossy(&asked.stdout);
+    let ours = said.trim().trim_start_matches("pauseless ");
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let packed = version(&messages).unwrap_or_default();
+    println!("version of the packages {packed}, of the program {ours}");
+    Ok(if packed == ours { Outcome::Clean } else { Outcome::Found })
+}
+
+/// Asks cargo to publish all crates in their order, up to the upload. It need not compile them: that
+/// is done below, in fewer steps.
+fn can_be_published() -> io::Result<bool> {
+    let mut publish = cargo();
+    publish.args(["publish", "--dry-run", "--quiet", "--workspace", "--exclude", "xtask"]);
+    call(publish.args(["--no-verify", "--locked", "--allow-dirty"]))
+}
+
+/// Where the crates of a workspace lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Side by side, with versions in their names, as cargo unpacks packages.
+    Registry,
+    /// As in the repository.
+    Repository,
+}
+
+impl Layout {
+    fn folder(self, name: &str) -> String {
+        match self {
+            Layout::Registry => format!("{name}-{VERSION}"),
+            Layout::Repository => format!("crates/{name}"),
+        }
+    }
+}
+
+/// Makes the packages of all crates, and of what is in them a workspace; whether that was possible.
+pub fn workspace(tree: &Path, layout: Layout) -> io::Result<bool> {
     let mut package = cargo();
     package.args(["package", "--quiet", "--workspace", "--exclude", "xtask", "--no-verify"]);
     // What a developer has not committed yet is to be checked, too.
     if !call(package.args(["--locked", "--allow-dirty"]))? {
-        return Ok(Outcome::Found);
+        return Ok(false);
     }
-    let tree = target_dir().join("package-check");
-    let crates = unpack(&tree)?;
+    let crates = unpack(tree, layout)?;
     println!("{} packages", crates.len());
     let workspace = fs::read_to_string(root().join("Cargo.toml"))?;
-    fs::write(tree.join("Cargo.toml"), manifest(&crates, &workspace))?;
+    fs::write(tree.join("Cargo.toml"), manifest(&crates, layout, &workspace))?;
     fs::copy(root().join("Cargo.lock"), tree.join("Cargo.lock"))?;
     // What only our tests and tools need is taken out of the lock file before nobody may write it.
     let mut metadata = cargo();
     metadata.args(["metadata", "--offline", "--quiet", "--format-version=1"]);
-    if !call(metadata.current_dir(&tree).stdout(Stdio::null()))? {
-        return Ok(Outcome::Found);
-    }
-    Ok(if call(&mut compile(&tree)?)? { Outcome::Clean } else { Outcome::Found })
+    call(metadata.current_dir(tree).stdout(Stdio::null()))
 }
 
-/// Unpacks the packages of all our crates into `tree`; their folders, with the names of the crates.
-fn unpack(tree: &Path) -> io::Result<Vec<String>> {
+/// Unpacks the packages of all our crates into `tree`; the names of the crates.
+fn unpack(tree: &Path, layout: Layout) -> io::Result<Vec<String>> {
     if tree.exists() {
         fs::remove_dir_all(tree)?;
     }
-    fs::create_dir_all(tree)?;
+    fs::create_dir_all(tree.join("crates"))?;
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join("crates"))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -45,23 +87,30 @@ fn unpack(tree: &Path) -> io::Result<Vec<String>> {
         if !call(Command::new("tar").arg("-xzf").arg(&package).arg("-C").arg(tree))? {
             return Err(io::Error::other(format!("{}: cannot be unpacked", package.display())));
         }
+        fs::rename(tree.join(Layout::Registry.folder(&name)), tree.join(layout.folder(&name)))?;
         names.push(name);
     }
     names.sort();
     Ok(names)
 }
 
+/// The version that the build script of the packages tells the program, from what cargo says.
+fn version(messages: &str) -> Option<&str> {
+    let (_, after) = messages.split_once("\"PAUSELESS_VERSION\",\"")?;
+    Some(after.split_once('"')?.0)
+}
+
 /// A workspace in which every crate of ours is found in its package. It is built as ours is, so that
 /// what both need is built once.
-fn manifest(crates: &[String], workspace: &str) -> String {
+fn manifest(crates: &[String], layout: Layout, workspace: &str) -> String {
     let mut text = "[workspace]\nresolver = \"3\"\n".to_string();
-    let members = crates.iter().map(|name| format!("\"{name}-{VERSION}\""));
+    let members = crates.iter().map(|name| format!("\"{}\"", layout.folder(name)));
     text.push_str(&format!(
         "members = [{}]\n\n[patch.crates-io]\n",
         Vec::from_iter(members).join(", ")
     ));
     for name in crates {
-        text.push_str(&format!("{name} = {{ path = \"{name}-{VERSION}\" }}\n"));
+        text.push_str(&format!("{name} = {{ path = \"{}\" }}\n", layout.folder(name)));
     }
     let profiles = workspace.find("\n[profile.").map_or("", |at| &workspace[at..]);
     text + profiles
@@ -70,7 +119,7 @@ fn manifest(crates: &[String], workspace: &str) -> String {
 /// Compiles the program in `tree`, which cannot be written to and has no network where the kernel
 /// allows such a namespace.
 fn compile(tree: &Path) -> io::Result<Command> {
-    let args = ["check", "--quiet", "--package", "pauseless", "--locked", "--offline"];
+    let args = ["check", "--package=pauseless", "--locked", "--offline", "--message-format=json"];
     let mut command = match isolated(tree)? {
         Some(mut command) => {
             command.arg(cargo().get_program()).args(args);
@@ -89,7 +138,7 @@ fn compile(tree: &Path) -> io::Result<Command> {
 
 /// The beginning of a command that sees `tree` read-only and no network; `None` where the kernel
 /// refuses the namespaces for it.
-fn isolated(tree: &Path) -> io::Result<Option<Command>> {
+pub fn isolated(tree: &Path) -> io::Result<Option<Command>> {
     let unshare = || {
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--net", "--mount"]);
@@ -120,10 +169,17 @@ mod tests {
     #[test]
     fn a_package_is_found_by_its_version_and_built_with_our_profiles() {
         let workspace = "[workspace]\nmembers = []\n\n[profile.dev]\nopt-level = 2\n";
-        let text = manifest(&["a".to_string(), "b".to_string()], workspace);
+        let text = manifest(&["a".to_string(), "b".to_string()], Layout::Registry, workspace);
         assert!(text.contains(&format!("members = [\"a-{VERSION}\", \"b-{VERSION}\"]\n")));
         assert!(text.contains(&format!("\nb = {{ path = \"b-{VERSION}\" }}\n")));
         assert!(text.ends_with("\n[profile.dev]\nopt-level = 2\n"));
+    }
+
+    #[test]
+    fn the_version_is_found_in_what_cargo_says() {
+        let message = r#"{"reason":"build-script-executed","env":[["PAUSELESS_VERSION","1.2+a"]]}"#;
+        assert_eq!(version(message), Some("1.2+a"));
+        assert_eq!(version("{}"), None);
     }
 
     #[test]

@@ -48,11 +48,6 @@ pub fn install(program: &'static str, package: &'static str) -> io::Result<bool>
     Ok(true)
 }
 
-/// Whether a program can be called by its name.
-pub fn is_installed(program: &'static str) -> bool {
-    Tool { program, package: program }.is_there()
-}
-
 /// Builds the program. Continuous integration does not, because its tests have built it, with the
 /// features of their own dependencies, and nothing needs to be built twice.
 pub fn build() -> io::Result<Outcome> {

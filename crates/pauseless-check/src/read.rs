@@ -51,7 +51,7 @@ pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Prob
             let message = "there is nothing in it".to_string();
             return Err(Problems::of_file(&source.file, message, "dump it again"));
         } else {
-            let message = "not a file that can be read here".to_string();
+            let message = "its format is not known here".to_string();
             return Err(Problems::of_file(&source.file, message, READABLE));
         }
     }
@@ -108,5 +108,7 @@ fn put<'s, T>(
 }
 
 const READABLE: &str = "files that can be read: ibnetdiscover (also -p), opensm-subnet.lst, \
-    .fdbs, dump_lfts, opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl; SONiC config_db.json, \
-    pg_profile_lookup.ini, containerlab, Batfish layer-1 and NetQ wiring; and our own TOML";
+    .fdbs, dump_lfts, opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl; SONiC config_db.json and \
+    APPL_DB, routes of FRR (show ip route json) and of ip -j route, lldpctl -f json, \
+    pg_profile_lookup.ini, containerlab, Batfish layer-1 and NetQ wiring; and our own TOML. \
+    Counters and archives are not read";

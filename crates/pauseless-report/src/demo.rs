@@ -5,6 +5,7 @@
 //! that each cross two of its links. Its sources stop before the end, so that one sees who drains.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -23,10 +24,26 @@ pub fn scenarios(overrides: &Overrides) -> Result<Vec<Scenario>, Problems> {
 }
 
 /// Runs `scenarios` on all cores and calls `done` after each; the runs are in the order of the
-/// scenarios whatever the order in which they ended.
-pub fn run(scenarios: Vec<Scenario>, done: impl Fn(&Run) + Sync) -> Vec<Run> {
+/// scenarios whatever the order in which they ended. `watch` hears now and then how much of their
+/// simulated time has passed, in thousandths of a run, all runs together.
+pub fn run(
+    scenarios: Vec<Scenario>,
+    watch: impl Fn(usize) + Sync,
+    done: impl Fn(&Run) + Sync,
+) -> Vec<Run> {
+    let passed = AtomicUsize::new(0);
     let runs = scenarios.into_par_iter().map(|scenario| {
-        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        let mut own = 0;
+        let run = Run::execute(scenario, |progress| {
+            let end = progress.end.as_ps().max(1);
+            let now = (u128::from(progress.now.as_ps()) * 1000 / u128::from(end)) as usize;
+            let since = now.saturating_sub(own);
+            own += since;
+            watch(passed.fetch_add(since, Ordering::Relaxed) + since);
+            ControlFlow::Continue(())
+        });
+        // A run that ends early, in a deadlock, has nothing left to do.
+        watch(passed.fetch_add(1000 - own, Ordering::Relaxed) + 1000 - own);
         done(&run);
         run
     });

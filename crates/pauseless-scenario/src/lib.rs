@@ -145,6 +145,7 @@ impl Scenario {
     /// Reads a file whose text is known already, since a pipe can be read only once.
     pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
         foreign::refuse(&source.file, &source.text)?;
+        foreign::refuse_json(&source.file, &source.text)?;
         parse_file(&source.file, &source.stem(), &source.text, overrides)
     }
 

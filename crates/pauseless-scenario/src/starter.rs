@@ -30,12 +30,16 @@ pub fn scenario(kind: &str) -> Result<String, String> {
         "Every key with its range and its default: pauseless schema scenario, docs/scenario.md",
     );
     let _ = writeln!(text, "\ntitle = \"PFC in a small {kind} network\"");
-    key(&mut text, &info, "duration", "\"5 ms\"");
+    key(&mut text, &info, "duration", "\"2 ms\"");
     topology(&mut text, &info, starter);
     for part in PARTS {
         let section = part.name.trim_matches(['[', ']']);
         let own = sub(&info, section);
         let _ = writeln!(text, "\n{}", part.name);
+        let own = match part.keys.iter().find(|(name, _)| *name == "kind") {
+            Some((_, kind)) => of_kind(own, kind.trim_matches('"')),
+            None => own,
+        };
         for (name, value) in part.keys {
             key(&mut text, &own, name, value);
         }
@@ -97,6 +101,15 @@ fn optional(text: &mut String, declared: &KeyInfo) {
     );
 }
 
+/// The section with the keys that it has with this kind, beside the list of all kinds.
+fn of_kind(mut info: Info, kind: &str) -> Info {
+    let variants = info.variants.iter().flat_map(|variants| &variants.list);
+    let own = variants.filter(|(name, _)| *name == kind).flat_map(|(_, own)| own.keys.clone());
+    let own = Vec::from_iter(own);
+    info.keys.splice(0..0, own);
+    info
+}
+
 fn sub(info: &Info, section: &str) -> Info {
     let key = info.keys.iter().find(|key| key.name == section);
     let table = key.and_then(|key| key.kind.table());
@@ -129,12 +142,17 @@ struct Part {
     keys: &'static [(&'static str, &'static str)],
 }
 
-const PARTS: [Part; 5] = [
+/// Small buffers, and as many senders as there are, so that there are pauses to look at.
+const PARTS: [Part; 6] = [
     Part { name: "[routing]", keys: &[("kind", "\"ecmp\"")] },
-    Part { name: "[switch]", keys: &[("discipline", "\"output-queued\""), ("buffer", "\"1 MB\"")] },
+    Part {
+        name: "[switch]",
+        keys: &[("discipline", "\"output-queued\""), ("buffer", "\"500 KB\"")],
+    },
     Part { name: "[flow_control]", keys: &[("kind", "\"pfc\"")] },
     Part { name: "[congestion_control]", keys: &[("kind", "\"none\"")] },
-    Part { name: "[[traffic]]", keys: &[("kind", "\"permutation\""), ("size", "\"1 MB\"")] },
+    Part { name: "[[traffic]]", keys: &[("kind", "\"incast\""), ("size", "\"1 MB\"")] },
+    Part { name: "[probe]", keys: &[("resolution", "\"5 us\"")] },
 ];
 
 const STARTERS: [Starter; 14] = [

@@ -24,7 +24,7 @@ pub fn parse_name(text: &str) -> Result<String, String> {
     let all = Vec::from_iter(names());
     match did_you_mean(text, all.iter().copied()) {
         meant if meant.is_empty() => Err(format!("expected {}", all.join(", "))),
-        meant => Err(meant),
+        meant => Err(format!("{meant} All are {}", all.join(", "))),
     }
 }
 

@@ -50,6 +50,17 @@ pub fn refuse(file: &str, text: &str) -> Result<(), Problems> {
     Err(Problems::of_file(file, format!("this is {whose}"), help))
 }
 
+/// Refuses JSON where a scenario is wanted, and says which commands read such files. TOML never begins
+/// with a brace.
+pub fn refuse_json(file: &str, text: &str) -> Result<(), Problems> {
+    if !text.trim_start().starts_with('{') {
+        return Ok(());
+    }
+    let help = "`pauseless check` and `pauseless lint` read the files of switches; `pauseless new \
+                leaf-spine` writes a scenario to start from";
+    Err(Problems::of_file(file, "this is JSON, and a scenario is TOML".to_string(), help))
+}
+
 /// Which file of another simulator a text is, in words; `None` if it is none.
 pub fn simulator_of(text: &str) -> Option<&'static str> {
     match htsim(text) {

@@ -54,10 +54,16 @@ impl Document {
         "plan-paper": "what `plan --paper --json` prints", printed::<plan::json::PaperDocument>;
         "threshold": "what `threshold --json` prints", printed::<threshold::json::ThresholdRecord>;
         "repro": "what `repro --json` prints", printed::<repro::json::Document<'static>>;
+        "sweep-run": "what `sweep FILE --json` prints", printed::<sweep::json::SweepDocument>;
+        "sweep-status": "what `sweep status --json` prints", printed::<sweep::json::StatusDocument>;
+        "sweep-merge": "what `sweep merge --json` prints", printed::<sweep::json::MergeDocument>;
         "sweep": "what `sweep report --json` prints",
             printed::<sweep::report::json::Document<'static>>;
         #[cfg(target_os = "linux")]
         "testbed": "what `testbed --json` prints", printed::<pauseless_testbed::json::TestbedDocument>;
+        #[cfg(target_os = "linux")]
+        "node": "what `switch --json` and `host --json` print",
+            pauseless_testbed::node::json::schema;
     };
 
     /// The document called `name`, if there is one.

@@ -217,7 +217,7 @@ fn bad_input_is_refused_with_its_place() {
 const BAD: &[(&[&str], &str)] = &[
     (&[RING[0], "cut.fdbs"], "pauseless: cut.fdbs:"),
     (&["wrong.lst", RING[1]], "pauseless: wrong.lst:3:149: `zz` is not a port"),
-    (&["noise"], "pauseless: noise: not a file that can be read here"),
+    (&["noise"], "pauseless: noise: its format is not known here"),
     (&["empty"], "pauseless: empty: there is nothing in it"),
     (
         &[RING[0]],

@@ -244,8 +244,37 @@ fn bad_usage_exits_2_and_says_why() {
     }
     let done = place.run(&[]);
     assert_eq!(done.code, Some(2));
-    for first in ["pauseless demo", "pauseless check", "pauseless new leaf-spine", "--help"] {
+    for first in [
+        "pauseless demo",
+        "pauseless check",
+        "pauseless lint",
+        "pauseless new leaf-spine",
+        "--help",
+    ] {
         assert!(done.stderr.contains(first), "{}", done.stderr);
+    }
+}
+
+/// What a newcomer tries that is nearly right is answered with what would be.
+#[test]
+fn near_misses_are_told_what_was_meant() {
+    let place = Place::new();
+    place.write("tor0.json", "{\"PORT\": {}}");
+    for (args, hint) in [
+        (
+            &["run", "tor0.json"][..],
+            "`pauseless check` and `pauseless lint` read the files of switches",
+        ),
+        (&["run", RING, "--flow-control", "gfc-time"], "--set flow_control.kind=gfc-buffer"),
+        (&["diagnose"], "`pauseless` alone says which command answers which question"),
+        (&["run", RING, "--threads", "many"], "not a whole number"),
+        (&["lint", "--explain", "201"], "did you mean PL201?"),
+        (&["lint", "tor0.json", "--deny", "note"], "did you mean notes?"),
+        (&["testbed", "--only", "gfc"], "All are pfc"),
+    ] {
+        let done = place.run(args);
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains(hint), "{args:?}: {}", done.stderr);
     }
 }
 

@@ -122,7 +122,12 @@ impl Process {
         let status = self.child.wait().expect("it ends");
         let done = Done { code: status.code(), stdout, stderr };
         assert_eq!(done.code, Some(0), "{}", done.stderr);
-        done.json()
+        let document = done.json();
+        let schema = pauseless::schema::Document::named("node").expect("there is one").schema();
+        let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+        let wrong = Vec::from_iter(validator.iter_errors(&document).map(|it| it.to_string()));
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        document
     }
 }
 

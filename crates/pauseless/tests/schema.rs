@@ -1,5 +1,6 @@
 //! The JSON Schemas against files, documents and the reader, judged by a public validator.
 
+mod place;
 #[path = "../../pauseless-scenario/tests/problems/mod.rs"]
 mod problems;
 
@@ -14,6 +15,7 @@ use pauseless_report::{self as report, derivation};
 use pauseless_run::Run;
 use pauseless_scenario::congestion::Scheme;
 use pauseless_scenario::{Overrides, Scenario};
+use place::Place;
 use problems::GOOD;
 use serde_json::Value;
 
@@ -109,6 +111,37 @@ fn printed_documents_are_valid() {
             let wrong = Vec::from_iter(wrong.map(|it| format!("{}: {it}", it.instance_path())));
             assert!(wrong.is_empty(), "{name}: {wrong:#?}");
         }
+    }
+}
+
+/// What a campaign prints while it is made, looked at and merged fits its schemas.
+#[test]
+fn documents_of_campaigns_are_valid() {
+    let place = Place::new();
+    let ring = root().join("scenarios/gfc-ring.toml");
+    let campaign = format!(
+        "title = 't'\nscenario = {:?}\nkeep = ['pauses']\n\n\
+         [[axis]]\nkey = 'duration'\nvalues = ['100 us', '200 us']\n",
+        ring.to_str().expect("a path")
+    );
+    place.write("t.sweep.toml", &campaign);
+    for (name, args) in [
+        ("sweep-status", &["sweep", "status", "t.sweep.toml", "--json"][..]),
+        ("sweep-run", &["sweep", "t.sweep.toml", "--json"]),
+        ("sweep-status", &["sweep", "status", "t.sweep.toml", "--json"]),
+        ("sweep-merge", &["sweep", "merge", "t.sweep.toml", "--json"]),
+    ] {
+        let done = place.run(args);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        let document = done.json();
+        let validator = validator(name);
+        let wrong = validator.iter_errors(&document);
+        let wrong = Vec::from_iter(wrong.map(|it| format!("{}: {it}", it.instance_path())));
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+        // A field that is missing is missed.
+        let mut document = document;
+        document.as_object_mut().expect("an object").remove("tasks");
+        assert!(!validator.is_valid(&document), "{name}");
     }
 }
 

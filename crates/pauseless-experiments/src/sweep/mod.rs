@@ -8,6 +8,7 @@
 pub mod campaign;
 pub mod execute;
 pub mod file;
+pub mod json;
 mod network;
 pub mod plan;
 pub mod report;

@@ -4,7 +4,7 @@
 mod value;
 
 use pauseless_dataplane::report::NodeReport;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use value::Json;
 
@@ -91,6 +91,28 @@ impl NodeDocument {
     }
 }
 
+/// The JSON Schema of the document: what each part of it means is said of the fields of
+/// [`NodeDocument`] and [`NodeReport`].
+pub fn schema() -> Value {
+    let mut fields = Map::new();
+    fields.insert("schema".to_string(), json!({ "const": SCHEMA }));
+    for (key, part) in [
+        ("kind", String::schema()),
+        ("clock", String::schema()),
+        ("backends", Vec::<String>::schema()),
+        ("tau", Tau::schema()),
+        ("messages", Vec::<String>::schema()),
+    ] {
+        fields.insert(key.to_string(), part);
+    }
+    let report = NodeReport::schema();
+    fields.extend(report["properties"].as_object().cloned().into_iter().flatten());
+    let mut schema = value::object_schema(fields);
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = "NodeDocument".into();
+    schema
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +133,23 @@ mod tests {
         assert!(text.contains("\"time_ps\":2000000000000"), "{text}");
         let unmeasured = NodeDocument::default().to_text();
         assert!(unmeasured.contains("\"measured_ps\":null"), "{unmeasured}");
+    }
+
+    /// Every part of a document is in its schema, and nothing else is; `tests/schema.rs` of the crate
+    /// `pauseless` has a validator.
+    #[test]
+    fn the_schema_has_the_members_of_a_document() {
+        let members = |value: &Value| {
+            let members = value.as_object().into_iter().flatten();
+            members.map(|(key, _)| key.clone()).collect::<std::collections::BTreeSet<_>>()
+        };
+        let document = NodeDocument { report: tests::report(), ..NodeDocument::default() };
+        let (document, schema) = (document.to_json(), schema());
+        assert_eq!(members(&document), members(&schema["properties"]));
+        let (port, ports) = (&document["ports"][0], &schema["properties"]["ports"]["items"]);
+        assert_eq!(members(port), members(&ports["properties"]));
+        let counter = &ports["properties"]["counters"]["properties"]["line_lost_ps"];
+        assert_eq!(counter["type"], "integer");
     }
 
     #[test]

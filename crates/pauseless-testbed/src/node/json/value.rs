@@ -5,7 +5,7 @@ use pauseless_dataplane::report::{
     ClassReport, FlowSeries, Lateness, NodeReport, PortCounters, PortReport, PortSeries, Quantiles,
     ReceiveReport, Recording, SendReport,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Tau;
 
@@ -15,6 +15,9 @@ pub(super) trait Json: Sized {
 
     /// The thing that a JSON value stands for; else what is wrong, after its place.
     fn read(value: &Value) -> Result<Self, String>;
+
+    /// The JSON Schema of what is written.
+    fn schema() -> Value;
 }
 
 /// The member `key` of an object.
@@ -33,7 +36,7 @@ fn placed(step: &str, wrong: &str) -> String {
 }
 
 macro_rules! scalar {
-    ($type:ty, $noun:literal, |$this:ident| $write:expr, |$value:ident| $read:expr) => {
+    ($type:ty, $noun:literal, $schema:tt, |$this:ident| $write:expr, |$value:ident| $read:expr) => {
         impl Json for $type {
             fn write(&self) -> Value {
                 let $this = self;
@@ -43,19 +46,23 @@ macro_rules! scalar {
             fn read($value: &Value) -> Result<$type, String> {
                 $read.ok_or_else(|| concat!("not ", $noun).to_string())
             }
+
+            fn schema() -> Value {
+                json!($schema)
+            }
         }
     };
 }
 
-scalar!(u64, "a count", |it| *it, |value| value.as_u64());
-scalar!(u32, "a count", |it| *it, |value| value.as_u64().and_then(|n| n.try_into().ok()));
-scalar!(u8, "a count", |it| *it, |value| value.as_u64().and_then(|n| n.try_into().ok()));
-scalar!(f64, "a number", |it| *it, |value| value.as_f64());
-scalar!(bool, "true or false", |it| *it, |value| value.as_bool());
-scalar!(String, "a text", |it| it.as_str(), |value| value.as_str().map(str::to_string));
-scalar!(Bytes, "a count", |it| it.get(), |value| value.as_u64().map(Bytes::new));
-scalar!(Span, "a count", |it| it.as_ps(), |value| value.as_u64().map(Span::ps));
-scalar!(Time, "a count", |it| it.as_ps(), |value| value.as_u64().map(Time::from_ps));
+scalar!(u64, "a count", {"type": "integer", "minimum": 0}, |it| *it, |value| value.as_u64());
+scalar!(u32, "a count", {"type": "integer", "minimum": 0}, |it| *it, |value| value.as_u64().and_then(|n| n.try_into().ok()));
+scalar!(u8, "a count", {"type": "integer", "minimum": 0}, |it| *it, |value| value.as_u64().and_then(|n| n.try_into().ok()));
+scalar!(f64, "a number", {"type": "number"}, |it| *it, |value| value.as_f64());
+scalar!(bool, "true or false", {"type": "boolean"}, |it| *it, |value| value.as_bool());
+scalar!(String, "a text", {"type": "string"}, |it| it.as_str(), |value| value.as_str().map(str::to_string));
+scalar!(Bytes, "a count", {"type": "integer", "minimum": 0}, |it| it.get(), |value| value.as_u64().map(Bytes::new));
+scalar!(Span, "a count", {"type": "integer", "minimum": 0}, |it| it.as_ps(), |value| value.as_u64().map(Span::ps));
+scalar!(Time, "a count", {"type": "integer", "minimum": 0}, |it| it.as_ps(), |value| value.as_u64().map(Time::from_ps));
 
 impl<T: Json> Json for Vec<T> {
     fn write(&self) -> Value {
@@ -69,6 +76,10 @@ impl<T: Json> Json for Vec<T> {
         });
         items.collect()
     }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": T::schema() })
+    }
 }
 
 impl<T: Json> Json for Option<T> {
@@ -81,6 +92,10 @@ impl<T: Json> Json for Option<T> {
             Value::Null => Ok(None),
             some => T::read(some).map(Some),
         }
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [T::schema(), { "type": "null" }] })
     }
 }
 
@@ -99,10 +114,30 @@ macro_rules! object {
             fn read(value: &Value) -> Result<$type, String> {
                 Ok($type { $($field: member(value, object!(@key $field $($key)?))?),+ })
             }
+
+            fn schema() -> Value {
+                let mut fields = Map::new();
+                $(fields.insert(
+                    object!(@key $field $($key)?).to_string(),
+                    schema_of(|it: &$type| &it.$field),
+                );)+
+                object_schema(fields)
+            }
         }
     };
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
+}
+
+/// The schema of the type of a field.
+fn schema_of<S, T: Json>(_field: fn(&S) -> &T) -> Value {
+    T::schema()
+}
+
+/// The schema of an object with these fields, all of which are there.
+pub(super) fn object_schema(fields: Map<String, Value>) -> Value {
+    let required = Vec::from_iter(fields.keys().cloned());
+    json!({ "type": "object", "properties": fields, "required": required })
 }
 
 object! { NodeReport {

@@ -10,6 +10,7 @@ use pauseless_text::record::to_text;
 
 use crate::args::DemoArgs;
 use crate::output::{self, Terminal, tell};
+use crate::progress::Count;
 
 /// Runs the demo, prints its table and writes its page.
 pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
@@ -29,10 +30,13 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     let count = scenarios.len();
     tell!("{count} runs of one ring");
-    let runs = demo::run(scenarios, |run| {
+    let bar = Count::of_time("demo");
+    let watch = |passed| bar.show(passed, 1000 * count, "");
+    let runs = demo::run(scenarios, watch, |run| {
         let (name, verdict) = (&run.scenario.name, verdict::brief(run));
-        output::complain(&format!("  {name}: {verdict} ({:.2} s)", run.wall_s));
+        bar.say(&format!("  {name}: {verdict} ({:.2} s)", run.wall_s));
     });
+    bar.clear();
     if args.json {
         output::print(&to_text(&json::runs_document(&runs)))?;
     } else {

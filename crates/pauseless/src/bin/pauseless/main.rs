@@ -108,7 +108,22 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
         _ => {
             let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let text = text.replace("invalid digit found in string", "not a whole number");
+            // What it takes for similar is none of what was meant.
+            let is_flow_control = text.contains("unexpected argument '--flow-control");
+            let tip = "  tip: a similar argument exists: '--color'\n\n";
+            let text = if is_flow_control { text.replace(tip, "") } else { text };
             tell!("{}", text.trim_end());
+            if is_flow_control {
+                output::complain(
+                    "  = help: --set flow_control.kind=gfc-buffer takes another flow control",
+                );
+            }
+            if error.kind() == ErrorKind::InvalidSubcommand {
+                output::complain(
+                    "  = help: `pauseless` alone says which command answers which question",
+                );
+            }
             ExitCode::from(USAGE)
         }
     }
@@ -121,6 +136,7 @@ Pauseless, the workbench for lossless networks. What do you want to know?
   Show me a deadlock, and what prevents it          pauseless demo
   Can my fabric deadlock? (dumps, or a shape)       pauseless check FILE..
                                                     pauseless check --generate fat-tree:8
+  Is my SONiC fabric configured as I meant it?      pauseless lint config_db.json..
   Which thresholds and buffers are safe in it?      pauseless plan --generate fat-tree:8
   What happens on my network?                       pauseless new leaf-spine
                                                     pauseless run leaf-spine.toml

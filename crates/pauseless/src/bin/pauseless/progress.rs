@@ -170,6 +170,19 @@ impl Count {
         }
     }
 
+    /// A bar for work that is measured in parts of its time, of which nobody wants to know the number.
+    pub fn of_time(name: &str) -> Count {
+        Count { template: "{prefix} {wide_bar} {percent} %  {eta} left", ..Count::new(name, false) }
+    }
+
+    /// Writes a line to stderr, above the bar if there is one.
+    pub fn say(&self, line: &str) {
+        match self.bar.get() {
+            Some(bar) => bar.suspend(|| crate::output::complain(line)),
+            None => crate::output::complain(line),
+        }
+    }
+
     /// Shows that `done` of `total` pieces are done.
     pub fn show(&self, done: usize, total: usize, message: &str) {
         if !self.is_wanted || self.begin.elapsed() < PATIENCE {

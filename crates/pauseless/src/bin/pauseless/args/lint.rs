@@ -48,12 +48,23 @@ pub struct LintArgs {
 }
 
 fn parse_rule(text: &str) -> Result<String, String> {
-    let rule = rules::named(text).ok_or("no such rule; `pauseless lint --rules` lists them")?;
-    Ok(rule.id.to_string())
+    if let Some(rule) = rules::named(text) {
+        return Ok(rule.id.to_string());
+    }
+    // Numbers are written as they are said.
+    let meant = rules::named(&format!("PL{text}")).map(|rule| rule.id);
+    Err(match meant {
+        Some(id) => format!("no such rule; did you mean {id}?"),
+        None => "no such rule; `pauseless lint --rules` lists them".to_string(),
+    })
 }
 
 fn parse_rule_or_notes(text: &str) -> Result<String, String> {
-    if text == "notes" { Ok(text.to_string()) } else { parse_rule(text) }
+    match text {
+        "notes" => Ok(text.to_string()),
+        "note" => Err("did you mean notes?".to_string()),
+        _ => parse_rule(text),
+    }
 }
 
 const EXAMPLES: &str = "Examples:

@@ -40,6 +40,7 @@ const SHORTER: &[(&str, &str, &str)] = &[
     ("docs/disciplines.md", "where PFC and credits deadlock", "a result about these"),
     ("docs/disciplines.md", "a deadlock by a third flow", "a result about these"),
     ("docs/hpcc.md", "For 25 more cases", "what that simulator has"),
+    ("docs/reference/json.md", "`campaign`, `deadlocks`", "counts of runs, not numbers of one"),
     ("pauseless testbed --help", "Of the ring only these", "the variants of the ring"),
 ];
 

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use pauseless_experiments::sweep::json::{
+    JobRecord, ShardRecord, SlurmRecord, StatusDocument, TallyRecord,
+};
 use pauseless_experiments::sweep::plan::Plan;
 use pauseless_experiments::sweep::slurm::{self, Job, Request, Status};
 use pauseless_experiments::sweep::store::Store;
 use pauseless_text::quantity;
+use pauseless_text::record::{SCHEMA, to_text};
 use pauseless_text::terminal::Table;
-use serde_json::{Value, json};
 
 use super::{Place, Todo, command};
 use crate::INTERRUPTED;
@@ -78,7 +81,7 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         None
     });
     let state = State { merged: merged(&place), plan: &plan, todo: &todo, jobs: jobs.as_ref() };
-    let text = if args.json { format!("{:#}\n", state.json(&place)) } else { state.text(&place) };
+    let text = if args.json { to_text(&state.document(&place)) } else { state.text(&place) };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -148,43 +151,30 @@ impl State<'_> {
         text
     }
 
-    fn json(&self, place: &Place) -> Value {
-        let done = self.todo.kept;
-        let job = |job: &Job| {
-            json!({
-                "state": job.state.name(),
-                "detail": job.state.to_string(),
-                "requeued": job.requeued,
-            })
-        };
+    fn document(&self, place: &Place) -> StatusDocument {
         let slurm = self.jobs.map(|status| {
-            let shards = self.shards(status).map(|(it, done, total)| {
-                let mut shard = job(it);
-                shard["done"] = done.into();
-                shard["tasks"] = total.into();
-                shard
+            let shards = self.shards(status);
+            let shards = shards.map(|(job, done, tasks)| ShardRecord {
+                job: JobRecord::new(job),
+                done,
+                tasks,
             });
-            json!({
-                "array": status.jobs.array,
-                "shards": Vec::from_iter(shards),
-                "merge_job": status.jobs.merge,
-                "merge": status.merge.as_ref().map(job),
-            })
+            SlurmRecord {
+                array: status.jobs.array,
+                shards: shards.collect(),
+                merge_job: status.jobs.merge,
+                merge: status.merge.as_ref().map(JobRecord::new),
+            }
         });
-        json!({
-            "schema": 1,
-            "campaign": place.campaign.name,
-            "version": pauseless_run::VERSION,
-            "folder": place.folder,
-            "tasks": self.plan.len(),
-            "done": done.runs,
-            "deadlocks": done.deadlocks,
-            "starved": done.starved,
-            "undecided": done.undecided,
-            "lost": done.lost,
-            "errors": done.errors,
-            "merged": self.merged.as_ref().is_some_and(|(_, rows, all)| rows == all),
-            "slurm": slurm,
-        })
+        StatusDocument {
+            schema: SCHEMA,
+            campaign: place.campaign.name.clone(),
+            version: pauseless_run::VERSION,
+            folder: place.folder.clone(),
+            tasks: self.plan.len(),
+            found: TallyRecord::new(self.todo.kept),
+            merged: self.merged.as_ref().is_some_and(|(_, rows, all)| rows == all),
+            slurm,
+        }
     }
 }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use pauseless_experiments::sweep::json::MergeDocument;
 use pauseless_experiments::sweep::plan::Plan;
 use pauseless_experiments::sweep::store::{Failure, Merge, Merged, Store};
 use pauseless_text::quantity;
-use serde_json::json;
+use pauseless_text::record::{SCHEMA, to_text};
 
 use super::Place;
 use crate::args::MergeArgs;
@@ -36,15 +37,14 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     if args.json {
-        let document = json!({
-            "schema": 1,
-            "campaign": place.campaign.name,
-            "tasks": plan.len(),
-            "rows": merged.rows,
-            "missing": merged.missing,
-            "results": merged.file,
-        });
-        output::print(&format!("{document:#}\n"))?;
+        output::print(&to_text(&MergeDocument {
+            schema: SCHEMA,
+            campaign: place.campaign.name.clone(),
+            tasks: plan.len(),
+            rows: merged.rows,
+            missing: merged.missing,
+            results: merged.file.clone(),
+        }))?;
     } else if let Some(file) = &merged.file {
         let rows = quantity::plural(merged.rows as u64, "run");
         output::print(&format!("{rows} in {}\n", file.display()))?;

@@ -14,11 +14,12 @@ use anyhow::Context;
 use pauseless_experiments::repro::text::duration;
 use pauseless_experiments::sweep::campaign::Campaign;
 use pauseless_experiments::sweep::execute::{self, Executed, Hooks, Tally};
+use pauseless_experiments::sweep::json::{SweepDocument, TallyRecord};
 use pauseless_experiments::sweep::plan::{Plan, PlanError, Task};
 use pauseless_experiments::sweep::store::{Failure, Finished, Store};
 use pauseless_text::quantity;
+use pauseless_text::record::{SCHEMA, to_text};
 use rayon::prelude::*;
-use serde_json::json;
 
 use crate::args::{CampaignArgs, Deny, Shard, SweepArgs, SweepCommand, SweepRunArgs};
 use crate::output::{self, Terminal, tell};
@@ -278,27 +279,21 @@ impl Summary<'_> {
         let all = self.all();
         let campaign = &self.place.campaign;
         let shard = self.args.shard.map(|it| format!("{}/{}", it.part, it.parts));
-        let document = json!({
-            "schema": 1,
-            "campaign": campaign.name,
-            "title": campaign.title,
-            "version": pauseless_run::VERSION,
-            "folder": self.place.folder,
-            "tasks": self.tasks,
-            "shard": shard,
-            "done": all.runs,
-            "kept": self.kept.runs,
-            "made": self.executed.progress.tally.runs,
-            "deadlocks": all.deadlocks,
-            "starved": all.starved,
-            "undecided": all.undecided,
-            "lost": all.lost,
-            "errors": all.errors,
-            "interrupted": self.executed.interrupted,
-            "wall_s": self.seconds,
-            "results": self.results,
-        });
-        format!("{document:#}\n")
+        to_text(&SweepDocument {
+            schema: SCHEMA,
+            campaign: campaign.name.clone(),
+            title: campaign.title.clone(),
+            version: pauseless_run::VERSION,
+            folder: self.place.folder.clone(),
+            tasks: self.tasks,
+            shard,
+            found: TallyRecord::new(all),
+            kept: self.kept.runs,
+            made: self.executed.progress.tally.runs,
+            interrupted: self.executed.interrupted,
+            wall_s: self.seconds,
+            results: self.results.clone(),
+        })
     }
 
     fn status(&self) -> ExitCode {
