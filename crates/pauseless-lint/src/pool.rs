@@ -122,6 +122,32 @@ pub fn reserved_by(switch: &Switch, port: &Port) -> Option<u64> {
     Some(reserved)
 }
 
+/// The most that a port may take of the shared headroom, where STATE_DB says it in cells.
+pub fn most_shared(switch: &Switch) -> Option<u64> {
+    let state = switch.state?;
+    let row = state.rows("ASIC").chain(state.rows("ASIC_TABLE")).next()?;
+    let number = |field| row.get(field).and_then(Text::number);
+    let cells = number("port_max_shp")?.saturating_add(number("port_reserved_shp")?);
+    Some(cells.saturating_mul(number("cell_size")?))
+}
+
+/// The bytes that the groups of a port may take of the shared headroom; nothing where there is none.
+pub fn shared_by(switch: &Switch, port: &Port) -> Option<u64> {
+    if shares(switch) == Sharing::Private {
+        return None;
+    }
+    let chip = Chip::of_platform(switch.about("platform"))?;
+    let mut shared = 0u64;
+    for binding in &port.groups {
+        let Headroom { xon, xoff, size } = headroom_of(switch, port, binding, chip)?;
+        if xoff > 0 {
+            let more = xon.saturating_add(xoff).saturating_sub(size);
+            shared = shared.saturating_add(more.saturating_mul(binding.all().count() as u64));
+        }
+    }
+    Some(shared)
+}
+
 /// What a group of a port gets; without headroom what its profile reserves.
 fn headroom_of(switch: &Switch, port: &Port, binding: &Binding, chip: Chip) -> Option<Headroom> {
     let name = binding.row.get("profile")?;

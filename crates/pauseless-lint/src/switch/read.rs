@@ -1,5 +1,6 @@
 //! From the rows of a database to a [`Switch`].
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
@@ -28,6 +29,7 @@ impl<'d> Switch<'d> {
             remaps_tunnels: false,
             has_lossless: false,
             by_name: HashMap::new(),
+            calculated: OnceCell::new(),
         };
         if !switch.about("hostname").is_empty() {
             switch.name = switch.about("hostname").to_string();
