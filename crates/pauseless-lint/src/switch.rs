@@ -247,6 +247,8 @@ pub struct Switch<'d> {
     by_name: HashMap<&'d str, usize>,
     /// The pool that the dynamic model makes, once somebody has asked.
     calculated: OnceCell<Option<u64>>,
+    /// The line card of a chassis that the rows are of, where only their keys say it.
+    line_card: Option<&'d str>,
 }
 
 impl<'d> Switch<'d> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 mod released;
+mod rows;
 
 use pauseless_lint::database::Database;
 use pauseless_lint::finding::Severity;
@@ -13,6 +14,7 @@ use pauseless_lint::switch::{MadeFor, Switch};
 use pauseless_lint::{lint, prove};
 use pauseless_text::source::Source;
 use released::{data, files};
+use rows::expanded;
 use serde_json::Value;
 
 /// The rules above a note, each once.
@@ -136,25 +138,6 @@ fn every_mutant_is_found_by_its_rule_and_by_nothing_else() {
     }
 }
 
-/// Rows for groups that are next to each other mean the same as one row for all of them.
-fn expanded(document: &Value) -> Value {
-    let mut document = document.clone();
-    for table in ["BUFFER_PG", "BUFFER_QUEUE", "QUEUE"] {
-        let Some(rows) = document.get_mut(table).and_then(Value::as_object_mut) else {
-            continue;
-        };
-        for (key, row) in std::mem::take(rows) {
-            let (port, range) = key.rsplit_once('|').unwrap();
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            let [first, last] = [first, last].map(|end| end.parse::<u8>().unwrap());
-            for index in first..=last {
-                rows.insert(format!("{port}|{index}"), row.clone());
-            }
-        }
-    }
-    document
-}
-
 #[test]
 fn patches_make_mutants_good_again() {
     let mut same = Vec::new();
@@ -247,4 +230,18 @@ fn a_port_that_takes_too_much_of_the_shared_headroom_is_found() {
         let state = Source { file: "t1.state_db.json".to_string(), text };
         assert_eq!(loud(&lint(&[config.clone(), state]).unwrap()), expected);
     }
+}
+
+/// As the buffers of Arista-7800R3-48CQ2-LC are released: queues of three cards of a chassis.
+#[test]
+fn queues_of_other_line_cards_are_not_rows_of_this_one() {
+    let row = |card: u8| {
+        format!(
+            "\"dut-lc{card}|Asic0|Ethernet0|3-4\": {{\"profile\": \"egress_lossless_profile\"}}"
+        )
+    };
+    let queues = [3, 4, 5].map(row).join(", ");
+    let text = format!("{{\"BUFFER_QUEUE\": {{{queues}}}}}");
+    let source = Source { file: "buffers.json".to_string(), text };
+    assert_eq!(loud(&lint(&[source]).unwrap()), Vec::<&str>::new());
 }

@@ -44,7 +44,7 @@ impl Roads {
             None => Ok(()),
         });
         // A tunnel is no mistake of routes.
-        let choices = Choices { routing: None, tunnels: Tunnels::LeftOut };
+        let choices = Choices { tunnels: Tunnels::LeftOut, ..Choices::default() };
         match taken.and_then(|()| dumps.assemble(String::new(), choices)) {
             Ok(fabric) => Roads::of(&fabric, sources),
             Err(problems) => {

@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule {
     sentence: "A number is written so that the switch cannot read it, or stands for nothing.",
     why: "Orchagent takes the digits that a text starts with, or refuses the whole row: \"2000K\" is 2,000 bytes. Sizes, thresholds, times, speeds, and both sides of all maps are looked at; a class that no chip has is as wrong as a word.",
     fix: "write a plain number, such as 2000000",
-    released: "Never on a released template.",
+    released: "Silent on the released configurations and lookup files of the test data; newer than the count over 414 renderings.",
     evidence: "src: swss orchagent/qosorch.cpp, bufferorch.cpp and pfcwdorch.cpp, which use stoul and to_uint",
     good: &[set("tor0", "/BUFFER_PROFILE/egress_lossless_profile/size", r#"0"#)],
     bad: &[set("tor0", "/WRED_PROFILE/AZURE_LOSSLESS/green_max_threshold", r#""10000K""#)],

@@ -3,8 +3,7 @@
 use pauseless_fabric::audit::FaultKind;
 use pauseless_text::quantity;
 
-use crate::fabric::Fabric;
-use crate::fabric::Stray;
+use crate::fabric::{Fabric, Stray};
 use crate::rule::prelude::*;
 
 /// The declaration of this rule.

@@ -31,7 +31,8 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
         None => {
             let routing = args.routing.and_then(|rule| rule.routing(1));
             let tunnels = Tunnels::LeftOut;
-            read::read_with(&args.files, Choices { routing, tunnels })?
+            let vrf = args.vrf.as_deref();
+            read::read_with(&args.files, Choices { routing, tunnels, vrf })?
         }
     };
     output::notes(&fabric.notes);
