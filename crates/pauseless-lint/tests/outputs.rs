@@ -146,6 +146,7 @@ fn bad_files_are_refused_with_their_names() {
         ("{\"prio_pfc\": [1]}", "neither on nor off"),
         ("Priority trust state: dscp\n\tprio:9 dscp:1,\n", "0 to 7"),
         ("NCCL_IB_TC=999\n", "0 to 255"),
+        ("hca_id: mlx5_0\n\t\tactive_mtu:\n", "is no number"),
         ("{\"dscp_prio\": [[64, 1]]}", "no pair"),
     ] {
         let message = refuse(text);
