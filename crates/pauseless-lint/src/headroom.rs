@@ -14,10 +14,10 @@ pub fn wire_bytes(of: MadeFor) -> u64 {
 
 /// The headroom that 802.1Q's worst case needs for two lossless classes, as `pauseless plan` has it.
 pub fn worst_case_bytes(of: MadeFor, mtu: u64) -> u64 {
-    let line = Rate::mbps(of.speed.max(1));
+    let line = Rate::mbps(of.speed.clamp(1, SPEED_MAX));
     let quanta = standard_quanta(of.speed).unwrap_or(QUANTA[QUANTA.len() - 1].quanta);
     let latency = Latency {
-        mtu: Bytes::new(mtu),
+        mtu: Bytes::new(mtu.min(MTU_MAX)),
         line,
         wire: Span::ps(of.metres.min(METRES_MAX) * PS_PER_METRE),
         processing: line.tx_span(pfc::QUANTUM * u64::from(quanta)),
@@ -219,7 +219,9 @@ fn bits_per_second(mbps: u64) -> f64 {
 const LIGHT: f64 = 1.98e8;
 /// 500 ns for 100 m, as `pauseless plan` has it.
 const PS_PER_METRE: u64 = 5_000;
-/// Longer than any cable, so that no product overflows.
+/// Faster than any port, larger than any frame and longer than any cable, so that no product overflows.
+const SPEED_MAX: u64 = 10_000_000;
+const MTU_MAX: u64 = 1 << 20;
 const METRES_MAX: u64 = 1_000_000;
 /// The delay that SONiC takes for a speed that its table lacks.
 const DELAY_KIB: f64 = 3.8;
