@@ -1,4 +1,5 @@
-//! Files for the linter: any text is linted or refused, repaired, and shown in every form.
+//! Files for the linter: any text, or several of them with a line of dashes between, is linted or
+//! refused, repaired, and shown in every form.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +9,12 @@ use pauseless_text::source::Source;
 use pauseless_text::terminal::Paint;
 
 fuzz_target!(|text: &str| {
-    let sources = [Source { file: "fuzz.json".to_string(), text: text.to_string() }];
+    let names = ["tor0", "leaf0", "srv0"];
+    let parts = text.split("\n---\n").enumerate();
+    let sources = Vec::from_iter(parts.map(|(at, text)| Source {
+        file: format!("{}.{at}.json", names[at % names.len()]),
+        text: text.to_string(),
+    }));
     let Ok(report) = lint(&sources) else {
         return;
     };

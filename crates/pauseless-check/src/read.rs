@@ -18,12 +18,12 @@ pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {
 
 /// Reads the files with choices about what they do not say. The rule of routing counts only where
 /// they have no routes.
-pub fn read_with(paths: &[PathBuf], choices: Choices) -> Result<Fabric, Problems> {
+pub fn read_with(paths: &[PathBuf], choices: Choices<'_>) -> Result<Fabric, Problems> {
     from_sources(&Source::read_all(paths)?, choices)
 }
 
 /// Puts files together that have been read already.
-pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
+pub fn from_sources(sources: &[Source], choices: Choices<'_>) -> Result<Fabric, Problems> {
     for Source { file, text } in sources {
         if ib::recognise(text).is_none() && import::ethernet::recognise(text).is_none() {
             foreign::refuse(file, text)?;

@@ -50,7 +50,8 @@ pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Se
 fn driver() -> Driver {
     let rule = |id: &'static str, name: &'static str, texts: [&str; 2]| Rule {
         id,
-        name,
+        // A name that says no more than the identifier is to be left out.
+        name: Some(name).filter(|name| *name != id),
         short_description: Message::new(texts[0]),
         help: Message::new(texts[1]),
         default_configuration: Configuration { level: "error" },

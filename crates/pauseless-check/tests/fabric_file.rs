@@ -202,6 +202,43 @@ fn dumps_are_converted() {
     }
 }
 
+/// The pod with its own routes: port channels as sets of ports, a next hop with three times the weight
+/// of another, and code points that change their priority at one switch.
+#[test]
+fn weighted_and_labelled_routes_are_converted() {
+    let folder = Path::new(ROOT).join("examples/ethernet/sonic-pod");
+    let names = ["leaf0", "leaf1", "tor0", "tor1", "tor2", "tor3"];
+    let configs = names.map(|name| folder.join(format!("pod-{name}.json")));
+    let routes = names.map(|name| folder.join(format!("routes-up/pod-{name}.show-ip-route.json")));
+    let paths = Vec::from_iter(configs.into_iter().chain(routes));
+    let mut sources = Source::read_all(&paths).unwrap();
+    let tor0 = sources.iter_mut().find(|one| one.file.ends_with("pod-tor0.show-ip-route.json"));
+    let text = &mut tor0.unwrap().text;
+    let (before, route) = text.split_once("\"192.168.1.0/24\": [").unwrap();
+    let route = route.replacen("\"weight\": 1", "\"weight\": 3", 1);
+    *text = format!("{before}\"192.168.1.0/24\": [{route}");
+    let leaf1 = &mut sources[1].text;
+    let (from, to) = (
+        "\"3\": \"3\",\n   \"4\": \"4\",\n   \"5\": \"2\"",
+        "\"3\": \"4\",\n   \"4\": \"3\",\n   \"5\": \"2\"",
+    );
+    assert!(leaf1.contains(from));
+    *leaf1 = leaf1.replacen(from, to, 1);
+    let fabric = read::from_sources(&sources, Default::default()).unwrap();
+    assert!(!fabric.evidence.labels.is_empty());
+    // Tables have every next hop once: what is written has the same sets without weights, and is
+    // then written the same again.
+    let sets = |fabric: &Fabric| {
+        let tor = fabric.topology.node_named("pod-tor0").unwrap();
+        let groups = fabric.routes.groups.addresses();
+        groups.map(|group| fabric.routes.table.next_hops(tor, group).len()).max()
+    };
+    assert_eq!(sets(&fabric), Some(8), "three to one, over two ports each");
+    let again = parse(&fabric_file::write(&fabric));
+    assert_eq!(sets(&again), Some(4));
+    assert_round_trip(&again);
+}
+
 #[test]
 fn specs_are_short_for_files() {
     let cases = [

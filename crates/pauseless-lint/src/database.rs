@@ -189,6 +189,13 @@ impl<'t> Database<'t> {
         self.rows(table).find(|row| row.key().text == key)
     }
 
+    /// The names of all tables, in the order of their first rows.
+    pub fn tables(&self) -> Vec<&str> {
+        let mut tables = Vec::from_iter(&self.tables);
+        tables.sort_by_key(|(name, ranges)| (ranges.first().map(|range| range.start), **name));
+        tables.into_iter().map(|(name, _)| *name).collect()
+    }
+
     /// Whether the file has such a table.
     pub fn has(&self, table: &str) -> bool {
         self.tables.contains_key(table)
@@ -285,6 +292,7 @@ impl<'d> Text<'d> {
 /// `name` in quotes, cut where it is too long for a message.
 pub fn quoted(name: &str) -> String {
     const LENGTH_MAX: usize = 64;
+    let name = Vec::from_iter(name.split_whitespace()).join(" ");
     match name.char_indices().nth(LENGTH_MAX) {
         None => format!("\"{name}\""),
         Some((cut, _)) => format!("\"{}..\"", &name[..cut]),

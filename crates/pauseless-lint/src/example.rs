@@ -55,6 +55,12 @@ pub fn sources(edits: &[Edit]) -> Result<Vec<Source>, String> {
         };
         sources.push(Source { file: format!("{name}.json"), text });
     }
+    // What the example fabric does not have is a file of its own.
+    for Edit { of, value, .. } in edits {
+        if let Some(value) = value.filter(|_| FILES.iter().all(|file| file.name != *of)) {
+            sources.push(Source { file: format!("{of}.json"), text: value.to_string() });
+        }
+    }
     Ok(sources)
 }
 

@@ -1,6 +1,7 @@
 //! All files together: switches, what they are cabled to, and hosts.
 
 mod read;
+mod routes;
 mod wires;
 
 use pauseless_dumps::import::ethernet::pg_profile::PgProfile;
@@ -12,6 +13,7 @@ use crate::host::Host;
 use crate::switch::{Port, Switch};
 
 pub use read::Loaded;
+pub use routes::{Roads, Stray};
 
 /// A table of headroom, `pg_profile_lookup.ini`.
 #[derive(Debug)]
@@ -50,6 +52,8 @@ pub struct Fabric<'d> {
     pub cables: Vec<Cable<'d>>,
     /// Two sources that disagree about the far end of a port.
     pub disputes: Vec<[Claim; 2]>,
+    /// What the routes of the switches do, where files have them.
+    pub roads: &'d Roads,
     /// What the reader of a report should know about the files.
     pub notes: Vec<String>,
 }

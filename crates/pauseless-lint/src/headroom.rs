@@ -14,13 +14,13 @@ pub fn wire_bytes(of: MadeFor) -> u64 {
 
 /// The headroom that 802.1Q's worst case needs for two lossless classes, as `pauseless plan` has it.
 pub fn worst_case_bytes(of: MadeFor, mtu: u64) -> u64 {
-    let line = Rate::mbps(of.speed.max(1));
-    let quanta = quanta(of.speed).unwrap_or(QUANTA[QUANTA.len() - 1].quanta);
+    let line = Rate::mbps(of.speed.clamp(1, SPEED_MAX));
+    let quanta = standard_quanta(of.speed).unwrap_or(QUANTA[QUANTA.len() - 1].quanta);
     let latency = Latency {
-        mtu: Bytes::new(mtu),
+        mtu: Bytes::new(mtu.min(MTU_MAX)),
         line,
         wire: Span::ps(of.metres.min(METRES_MAX) * PS_PER_METRE),
-        processing: line.tx_span(pfc::QUANTUM * quanta),
+        processing: line.tx_span(pfc::QUANTUM * u64::from(quanta)),
         classes: 2,
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
@@ -29,22 +29,25 @@ pub fn worst_case_bytes(of: MadeFor, mtu: u64) -> u64 {
     latency.pfc_headroom().get()
 }
 
-/// How long 802.3 gives a sender to obey a PAUSE, in quanta.
+/// The reaction limit of 802.3 in quanta at a speed in Mb/s; for one between two of the table, that of
+/// the faster one, which is more bytes.
 //= 802.3 31B.3.7 reaction
-fn quanta(speed: u64) -> Option<u64> {
+pub fn standard_quanta(speed: u64) -> Option<u32> {
     QUANTA.iter().find(|row| speed <= row.speed).map(|row| row.quanta)
 }
 
 struct Reaction {
     speed: u64,
-    quanta: u64,
+    quanta: u32,
 }
 
-const fn reaction(speed: u64, quanta: u64) -> Reaction {
+const fn reaction(speed: u64, quanta: u32) -> Reaction {
     Reaction { speed, quanta }
 }
 
-const QUANTA: [Reaction; 9] = [
+/// Speeds in Mb/s. Those of 25, 50, 200, 400 and 800 Gb/s are what SONiC ships.
+const QUANTA: [Reaction; 10] = [
+    reaction(100, 1),
     reaction(1_000, 2),
     reaction(10_000, 60),
     reaction(25_000, 80),
@@ -176,7 +179,7 @@ pub fn dynamic(port: DynamicPort) -> Headroom {
     let wire = 2.0 * link.metres as f64 * bits_per_second(link.speed) / (8.0 * LIGHT);
     let gearbox = 2.0 * link.speed as f64 * port.gearbox_ns as f64 / 8_192.0;
     let obeys = match sonic_quanta(link.speed) {
-        Some(quanta) => quanta as f64 * 64.0,
+        Some(quanta) => f64::from(quanta) * 64.0,
         None => DELAY_KIB * 1_024.0,
     };
     let way = mtu as f64 + wire + gearbox + 0.8 * 1_024.0 + obeys + chip.tile(link.speed);
@@ -195,9 +198,10 @@ pub fn dynamic(port: DynamicPort) -> Headroom {
     Headroom { xon, xoff, size }
 }
 
-/// The quanta of SONiC's table, in which 10 Gb/s has 67 where 802.3 has 60.
-fn sonic_quanta(speed: u64) -> Option<u64> {
+/// The quanta of SONiC's table, in which 10 Gb/s has 67 where 802.3 has 60, and 100 Mb/s has none.
+fn sonic_quanta(speed: u64) -> Option<u32> {
     match speed {
+        100 => None,
         10_000 => Some(67),
         _ => QUANTA.iter().find(|row| row.speed == speed).map(|row| row.quanta),
     }
@@ -215,7 +219,9 @@ fn bits_per_second(mbps: u64) -> f64 {
 const LIGHT: f64 = 1.98e8;
 /// 500 ns for 100 m, as `pauseless plan` has it.
 const PS_PER_METRE: u64 = 5_000;
-/// Longer than any cable, so that no product overflows.
+/// Faster than any port, larger than any frame and longer than any cable, so that no product overflows.
+const SPEED_MAX: u64 = 10_000_000;
+const MTU_MAX: u64 = 1 << 20;
 const METRES_MAX: u64 = 1_000_000;
 /// The delay that SONiC takes for a speed that its table lacks.
 const DELAY_KIB: f64 = 3.8;

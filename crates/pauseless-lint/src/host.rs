@@ -159,8 +159,10 @@ struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    /// The place of a part of it.
+    /// The place of a part of it; of all of it where nothing stands.
     fn at(self, part: &str) -> Span {
+        // What is empty may come from nowhere.
+        let part = if part.is_empty() { self.text } else { part };
         let start = part.as_ptr() as usize - self.text.as_ptr() as usize + self.start;
         Span { start: start as u32, end: (start + part.len()) as u32 }
     }

@@ -29,31 +29,37 @@ impl Division {
         let memory = memory(switch)?;
         let shares = shares(switch);
         let kib = |count: u64| count * 1_024;
-        let mut occupied = kib(256) + if chip == Chip::Spectrum6 { kib(32 << 10) } else { 0 };
-        let (mut need, mut lossless_ports) = (0, 0u64);
+        let mut occupied: u64 = kib(256) + if chip == Chip::Spectrum6 { kib(32 << 10) } else { 0 };
+        let (mut need, mut lossless_ports) = (0u64, 0u64);
         for port in &switch.ports {
-            occupied += lists(switch, port);
+            occupied = lists(switch, port).saturating_add(occupied);
             if !port.is_up() {
                 continue;
             }
             let latency = if port.lanes() == 8 { kib(37) } else { kib(19) };
             let mirror = if chip == Chip::Spectrum6 { 0 } else { kib(10) };
-            occupied += latency + mirror;
+            occupied = occupied.saturating_add(latency + mirror);
             let mut is_lossless = false;
             for binding in &port.groups {
                 let count = binding.all().count() as u64;
                 let headroom = headroom_of(switch, port, binding, chip)?;
                 if headroom.xoff == 0 {
-                    occupied += count * (latency + headroom.size);
+                    occupied = headroom
+                        .size
+                        .saturating_add(latency)
+                        .saturating_mul(count)
+                        .saturating_add(occupied);
                     continue;
                 }
                 is_lossless = true;
-                occupied += count * headroom.size;
-                need += count * (headroom.xon + headroom.xoff).saturating_sub(headroom.size);
+                occupied = headroom.size.saturating_mul(count).saturating_add(occupied);
+                let more = headroom.xon.saturating_add(headroom.xoff).saturating_sub(headroom.size);
+                need = more.saturating_mul(count).saturating_add(need);
             }
             for binding in &port.queues {
                 let size = switch.profile_of(binding).and_then(|profile| profile.size);
-                occupied += size.unwrap_or(0).saturating_mul(binding.all().count() as u64);
+                let taken = size.unwrap_or(0).saturating_mul(binding.all().count() as u64);
+                occupied = taken.saturating_add(occupied);
             }
             lossless_ports += u64::from(is_lossless);
         }
@@ -63,7 +69,7 @@ impl Division {
             Sharing::Ratio(ratio) => {
                 // A part of each port's headroom is reserved for it.
                 let reserved = kib(10) * lossless_ports;
-                occupied += reserved;
+                occupied = occupied.saturating_add(reserved);
                 need.saturating_sub(reserved).div_ceil(ratio)
             }
         };
@@ -112,14 +118,40 @@ fn limits<'s>(switch: &'s Switch, key: &'s str) -> impl Iterator<Item = Row<'s>>
 /// The bytes that the groups of a port reserve, with those of the system.
 pub fn reserved_by(switch: &Switch, port: &Port) -> Option<u64> {
     let chip = Chip::of_platform(switch.about("platform"))?;
-    let mut reserved = 4_096 + 19_456 + 20_480;
+    let mut reserved: u64 = 4_096 + 19_456 + 20_480;
     for binding in &port.groups {
         let size = headroom_of(switch, port, binding, chip)?.size;
         // What reserves nothing counts as the latency of the pipeline.
         let size = if size == 0 { 19_456 } else { size };
-        reserved += size * binding.all().count() as u64;
+        reserved = size.saturating_mul(binding.all().count() as u64).saturating_add(reserved);
     }
     Some(reserved)
+}
+
+/// The most that a port may take of the shared headroom, where STATE_DB says it in cells.
+pub fn most_shared(switch: &Switch) -> Option<u64> {
+    let state = switch.state?;
+    let row = state.rows("ASIC").chain(state.rows("ASIC_TABLE")).next()?;
+    let number = |field| row.get(field).and_then(Text::number);
+    let cells = number("port_max_shp")?.saturating_add(number("port_reserved_shp")?);
+    Some(cells.saturating_mul(number("cell_size")?))
+}
+
+/// The bytes that the groups of a port may take of the shared headroom; nothing where there is none.
+pub fn shared_by(switch: &Switch, port: &Port) -> Option<u64> {
+    if shares(switch) == Sharing::Private {
+        return None;
+    }
+    let chip = Chip::of_platform(switch.about("platform"))?;
+    let mut shared = 0u64;
+    for binding in &port.groups {
+        let Headroom { xon, xoff, size } = headroom_of(switch, port, binding, chip)?;
+        if xoff > 0 {
+            let more = xon.saturating_add(xoff).saturating_sub(size);
+            shared = shared.saturating_add(more.saturating_mul(binding.all().count() as u64));
+        }
+    }
+    Some(shared)
 }
 
 /// What a group of a port gets; without headroom what its profile reserves.

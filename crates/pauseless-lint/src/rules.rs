@@ -5,6 +5,8 @@ mod pl102;
 mod pl103;
 mod pl104;
 mod pl105;
+mod pl106;
+mod pl107;
 mod pl201;
 mod pl202;
 mod pl203;
@@ -65,6 +67,8 @@ mod pl702;
 mod pl703;
 mod pl704;
 mod pl705;
+mod pl706;
+mod pl707;
 mod pl708;
 mod pl801;
 mod pl802;
@@ -91,6 +95,8 @@ pub static ALL: &[&Rule] = &[
     &pl103::RULE,
     &pl104::RULE,
     &pl105::RULE,
+    &pl106::RULE,
+    &pl107::RULE,
     &pl201::RULE,
     &pl202::RULE,
     &pl203::RULE,
@@ -151,6 +157,8 @@ pub static ALL: &[&Rule] = &[
     &pl703::RULE,
     &pl704::RULE,
     &pl705::RULE,
+    &pl706::RULE,
+    &pl707::RULE,
     &pl708::RULE,
     &pl801::RULE,
     &pl802::RULE,
@@ -200,16 +208,12 @@ pub fn without_consequences(findings: Vec<Finding>) -> Vec<Finding> {
     let mut causes = HashSet::new();
     for finding in &findings {
         for follows in FOLLOWS.iter().filter(|follows| follows.cause == finding.rule.id) {
-            let group = if follows.by_group { finding.group } else { None };
-            causes.insert((follows.cause, finding.device.clone(), port_of(finding), group));
+            causes.extend(follows.told_by(finding));
         }
     }
     let is_consequence = |finding: &Finding| {
         let mut follows = FOLLOWS.iter().filter(|follows| follows.effect == finding.rule.id);
-        follows.any(|follows| {
-            let group = if follows.by_group { finding.group } else { None };
-            causes.contains(&(follows.cause, finding.device.clone(), port_of(finding), group))
-        })
+        follows.any(|follows| follows.told_by(finding).iter().any(|one| causes.contains(one)))
     };
     let kept = findings.iter().map(|finding| !is_consequence(finding));
     let kept = Vec::from_iter(kept);
@@ -221,23 +225,59 @@ fn port_of(finding: &Finding) -> String {
     finding.subject.split('|').next().unwrap_or_default().to_string()
 }
 
-/// One rule whose findings explain those of another at the same port.
+/// One rule whose findings explain those of another.
 struct Follows {
     cause: &'static str,
     effect: &'static str,
-    /// Whether only at the same priority group.
-    by_group: bool,
+    by: By,
+}
+
+/// What both findings must have in common for the one to explain the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The port.
+    Port,
+    /// The port and the priority group.
+    Group,
+    /// A place in a file, among those that either has to do with.
+    Place,
+}
+
+/// What tells whether a finding explains another.
+#[derive(PartialEq, Eq, Hash)]
+enum Told {
+    Port { cause: &'static str, device: String, port: String, group: Option<u8> },
+    Place { cause: &'static str, file: usize, start: u32 },
+}
+
+impl Follows {
+    fn told_by(&self, finding: &Finding) -> Vec<Told> {
+        let cause = self.cause;
+        if self.by == By::Place {
+            let places = [&finding.place].into_iter().chain(&finding.related);
+            let known = places.filter(|place| place.at.end > 0);
+            let told = known.map(|at| Told::Place { cause, file: at.file, start: at.at.start });
+            return told.collect();
+        }
+        let group = finding.group.filter(|_| self.by == By::Group);
+        let (device, port) = (finding.device.clone(), port_of(finding));
+        vec![Told::Port { cause, device, port, group }]
+    }
 }
 
 const fn hides(cause: &'static str, effect: &'static str) -> Follows {
-    Follows { cause, effect, by_group: false }
+    Follows { cause, effect, by: By::Port }
 }
 
 const fn hides_at_group(cause: &'static str, effect: &'static str) -> Follows {
-    Follows { cause, effect, by_group: true }
+    Follows { cause, effect, by: By::Group }
 }
 
-const FOLLOWS: [Follows; 24] = [
+const fn hides_at_place(cause: &'static str, effect: &'static str) -> Follows {
+    Follows { cause, effect, by: By::Place }
+}
+
+const FOLLOWS: [Follows; 55] = [
     hides("PL103", "PL202"),
     hides("PL103", "PL502"),
     hides("PL103", "PL503"),
@@ -262,4 +302,35 @@ const FOLLOWS: [Follows; 24] = [
     hides("PL601", "PL704"),
     hides("PL101", "PL201"),
     hides("PL101", "PL205"),
+    hides_at_place("PL101", "PL608"),
+    hides_at_place("PL103", "PL601"),
+    hides_at_place("PL103", "PL608"),
+    hides_at_place("PL106", "PL201"),
+    hides_at_place("PL106", "PL203"),
+    hides_at_place("PL106", "PL309"),
+    hides_at_place("PL106", "PL608"),
+    hides_at_place("PL107", "PL101"),
+    hides_at_place("PL107", "PL202"),
+    hides_at_place("PL107", "PL601"),
+    hides_at_place("PL107", "PL608"),
+    hides_at_place("PL302", "PL605"),
+    hides_at_place("PL302", "PL608"),
+    hides_at_place("PL303", "PL608"),
+    hides_at_place("PL508", "PL507"),
+    hides_at_place("PL601", "PL201"),
+    hides_at_place("PL601", "PL202"),
+    hides_at_place("PL601", "PL502"),
+    hides_at_place("PL601", "PL608"),
+    hides_at_place("PL602", "PL608"),
+    hides_at_place("PL603", "PL302"),
+    hides_at_place("PL603", "PL608"),
+    hides_at_place("PL604", "PL203"),
+    hides_at_place("PL605", "PL608"),
+    hides_at_place("PL608", "PL201"),
+    hides_at_place("PL608", "PL202"),
+    hides_at_place("PL608", "PL502"),
+    hides_at_place("PL608", "PL604"),
+    hides_at_place("PL704", "PL608"),
+    hides("PL801", "PL808"),
+    hides("PL805", "PL804"),
 ];

@@ -7,11 +7,13 @@ pub mod chain;
 mod port;
 mod read;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
 use pauseless_dumps::import::ethernet::pg_profile::PgProfile;
 
 use crate::database::{Database, Row, Text};
+use crate::pool::Division;
 
 pub use port::{Binding, Cable, ClassList, Neighbour, Port, Watchdog};
 
@@ -182,20 +184,25 @@ pub struct Wred<'d> {
 }
 
 impl Wred<'_> {
+    /// Whether the mode is one that switches know.
+    pub fn is_known(&self) -> bool {
+        MODES.contains(&self.ecn)
+    }
+
     /// Whether it marks anything.
     pub fn marks(&self) -> bool {
-        self.ecn != "ecn_none"
+        self.is_known() && self.ecn != "ecn_none"
+    }
+
+    /// Whether packets of this colour are marked where they would be dropped otherwise.
+    pub fn marks_colour(&self, colour: &str) -> bool {
+        self.ecn == "ecn_all" || self.ecn.split('_').skip(1).any(|marked| marked == colour)
     }
 
     /// Whether packets of this colour are marked or dropped by it.
     pub fn is_on(&self, colour: &str) -> bool {
         let field = self.row.get(&format!("wred_{colour}_enable"));
         field.is_some_and(|value| value.text == "true")
-    }
-
-    /// Whether green packets, which are all that are marked by nobody else, are marked.
-    pub fn marks_green(&self) -> bool {
-        matches!(self.ecn, "ecn_all" | "ecn_green" | "ecn_green_yellow" | "ecn_green_red")
     }
 
     /// A threshold or probability in its own unit.
@@ -238,6 +245,10 @@ pub struct Switch<'d> {
     /// Whether any group of any port has headroom.
     pub has_lossless: bool,
     by_name: HashMap<&'d str, usize>,
+    /// The pool that the dynamic model makes, once somebody has asked.
+    calculated: OnceCell<Option<u64>>,
+    /// The line card of a chassis that the rows are of, where only their keys say it.
+    line_card: Option<&'d str>,
 }
 
 impl<'d> Switch<'d> {
@@ -280,6 +291,24 @@ impl<'d> Switch<'d> {
     /// The pool of a profile.
     pub fn pool_of(&self, profile: &Profile<'d>) -> Option<&Pool<'d>> {
         self.pools.get(profile.pool?.reference().text)
+    }
+
+    /// The bytes of the pool of a profile: those of the file, else what the dynamic model makes of it.
+    pub fn pool_size(&self, profile: &Profile<'d>) -> Option<u64> {
+        self.size_of(self.pool_of(profile)?)
+    }
+
+    /// The bytes of a pool, given or calculated.
+    fn size_of(&self, pool: &Pool) -> Option<u64> {
+        let is_made = self.model == BufferModel::Dynamic && pool.direction == "ingress";
+        let calculated = || {
+            *self.calculated.get_or_init(|| {
+                let is_open = |pool: &&Pool| pool.direction == "ingress" && pool.size.is_none();
+                let pools = self.pools.values().filter(is_open).count() as u64;
+                Some(Division::of(self)?.pool()? / pools.max(1))
+            })
+        };
+        pool.size.or_else(|| if is_made { calculated() } else { None })
     }
 
     /// The profile that a binding names.
@@ -398,6 +427,17 @@ pub fn list(mask: u8) -> String {
     Vec::from_iter(bits(mask.into()).map(|bit| bit.to_string())).join(",")
 }
 
+/// The modes of marking, as orchagent has them.
+const MODES: [&str; 8] = [
+    "ecn_none",
+    "ecn_green",
+    "ecn_yellow",
+    "ecn_red",
+    "ecn_green_yellow",
+    "ecn_green_red",
+    "ecn_yellow_red",
+    "ecn_all",
+];
 /// A majority shows among the first values already.
 const SEEN_MAX: usize = 8;
 /// The priorities of packets that the standby ToR of a pair sends back up.

@@ -8,8 +8,10 @@
 //! until = "2027-05-31"
 //! ```
 
+use pauseless_text::declare::Declared;
 use pauseless_text::problem::{Problem, Problems, Sink};
 use pauseless_text::reader::{At, Section};
+use pauseless_text::section;
 use pauseless_text::source::Source;
 use toml::de::DeTable;
 
@@ -82,6 +84,20 @@ pub struct Waiver {
     line: usize,
 }
 
+section! {
+    /// A finding that somebody has accepted.
+    pub struct WaiverKeys {
+        /// The number of the rule, or its name.
+        rule: String, within "a rule, such as PL404", required "\"PL404\"";
+        /// The device, the port, both as `device:port`, or the place in the database; `*` is any text.
+        pattern as "where": String, within "a pattern with *", default "*".to_string();
+        /// Why the finding may stay.
+        reason: String, within "a reason", required "\"the pools are replaced in May\"";
+        /// The last day on which the waiver counts.
+        until: String, within "a day, such as 2027-05-31", required "\"2027-05-31\"";
+    }
+}
+
 impl Waiver {
     fn covers(&self, finding: &Finding) -> bool {
         let place = finding.place.name();
@@ -137,41 +153,32 @@ pub fn read(source: &Source) -> Result<Vec<Waiver>, Problems> {
 fn read_one(mut section: Section, source: &Source) -> Option<Waiver> {
     let start = section.place.span.start.min(source.text.len());
     let line = source.text[..start].matches('\n').count() + 1;
-    let mut string = |key: &'static str, example: &str| {
-        let item = section.take(key);
-        if item.is_none() {
-            section.missing(key, example);
-        }
-        item?.string()
-    };
-    let rule = string("rule", "\"PL404\"");
-    let reason = string("reason", "\"the pools are replaced in May\"");
-    let until = string("until", "\"2027-05-31\"");
-    let pattern = section.take("where").and_then(|item| item.string());
+    let keys = WaiverKeys::read(&mut section);
     let report = |at: &At<String>, message: &str, expected: &str| {
         section.report(at.place.problem(message).expected(expected));
     };
-    let rule = rule.and_then(|at| {
+    let rule = keys.rule.given.and_then(|at| {
         let rule = rules::named(&at.value);
         if rule.is_none() {
             report(&at, "no such rule", "a rule such as PL404");
         }
         rule
     });
-    let day = until.and_then(|at| {
+    let day = keys.until.given.and_then(|at| {
         let day = Day::parse(&at.value);
         if day.is_none() {
             report(&at, "no day", "the last day on which it counts, such as 2027-05-31");
         }
         day
     });
+    let reason = keys.reason.given;
     if let Some(at) = reason.as_ref().filter(|at| at.value.trim().is_empty()) {
         report(at, "an empty reason", "why the finding may stay");
     }
     section.finish();
     Some(Waiver {
         rule: rule?.id,
-        pattern: pattern.map_or("*".to_string(), |at| at.value),
+        pattern: keys.pattern.value,
         reason: reason?.value,
         until: day?,
         line,

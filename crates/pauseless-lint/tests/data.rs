@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+mod released;
+mod rows;
+
 use pauseless_lint::database::Database;
 use pauseless_lint::finding::Severity;
 use pauseless_lint::headroom::{Chip, DynamicPort, Headroom, dynamic};
@@ -10,18 +13,9 @@ use pauseless_lint::report::Report;
 use pauseless_lint::switch::{MadeFor, Switch};
 use pauseless_lint::{lint, prove};
 use pauseless_text::source::Source;
+use released::{data, files};
+use rows::expanded;
 use serde_json::Value;
-
-fn data(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
-}
-
-fn files(folder: &str) -> Vec<Source> {
-    let files = std::fs::read_dir(data(folder)).unwrap();
-    let mut paths = Vec::from_iter(files.map(|file| file.unwrap().path()));
-    paths.sort();
-    Source::read_all(&paths).unwrap()
-}
 
 /// The rules above a note, each once.
 fn loud(report: &Report) -> Vec<&'static str> {
@@ -144,25 +138,6 @@ fn every_mutant_is_found_by_its_rule_and_by_nothing_else() {
     }
 }
 
-/// Rows for groups that are next to each other mean the same as one row for all of them.
-fn expanded(document: &Value) -> Value {
-    let mut document = document.clone();
-    for table in ["BUFFER_PG", "BUFFER_QUEUE", "QUEUE"] {
-        let Some(rows) = document.get_mut(table).and_then(Value::as_object_mut) else {
-            continue;
-        };
-        for (key, row) in std::mem::take(rows) {
-            let (port, range) = key.rsplit_once('|').unwrap();
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            let [first, last] = [first, last].map(|end| end.parse::<u8>().unwrap());
-            for index in first..=last {
-                rows.insert(format!("{port}|{index}"), row.clone());
-            }
-        }
-    }
-    document
-}
-
 #[test]
 fn patches_make_mutants_good_again() {
     let mut same = Vec::new();
@@ -204,4 +179,69 @@ fn the_headroom_of_the_dynamic_model_is_that_of_the_script() {
         count += 1;
     }
     assert_eq!(count, 324);
+}
+
+/// The files of the pod with one of its sets of routes.
+fn pod_with(routes: &str) -> Vec<Source> {
+    let pod = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet/sonic-pod");
+    let is_of_pod = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with("pod-") && (!path.starts_with(pod.join(routes)) || name.contains("show-"))
+    };
+    let files = [pod.clone(), pod.join(routes)]
+        .into_iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
+    let mut paths = Vec::from_iter(files.filter(|path| path.is_file()).filter(is_of_pod));
+    paths.sort();
+    Source::read_all(&paths).unwrap()
+}
+
+#[test]
+fn routes_of_the_pod_have_valleys_in_one_of_three_sets() {
+    for (routes, expected) in
+        [("routes-up", &[][..]), ("routes-valley", &["PL706"]), ("routes-spine", &[])]
+    {
+        let sources = pod_with(routes);
+        let report = lint(&sources).unwrap();
+        assert_eq!(loud(&report), expected, "{routes}");
+        assert!(report.notes.iter().any(|note| note.contains("pod-spine0")), "{:?}", report.notes);
+        let valleys = report.findings.iter().filter(|one| one.rule.id == "PL706");
+        for valley in valleys {
+            let at = valley.place.at;
+            let line = &sources[valley.place.file].text[at.range()];
+            assert!(line.contains(&valley.subject), "{line} of {}", valley.sentence());
+            assert!(["pod-tor1", "pod-tor2"].contains(&valley.device.as_str()));
+        }
+    }
+}
+
+/// 711 cells are 102,384 B, and the two groups of a port with 40 m of cable may take 102,400 B.
+#[test]
+fn a_port_that_takes_too_much_of_the_shared_headroom_is_found() {
+    let config = files("good").into_iter().find(|one| one.stem().ends_with("t1-dynamic")).unwrap();
+    let ratio = "\"default_dynamic_th\": \"0\", \"over_subscribe_ratio\": \"2\"";
+    let text = config.text.replace("\"default_dynamic_th\": \"0\"", ratio);
+    let config = Source { file: "t1.config_db.json".to_string(), text };
+    for (cells, expected) in [(711, &["PL306"][..]), (4_000, &[])] {
+        let text = format!(
+            "{{\"BUFFER_MAX_PARAM_TABLE|global\": {{\"mmu_size\": \"60817392\"}}, \"ASIC_TABLE|X\": \
+             {{\"cell_size\": \"144\", \"port_reserved_shp\": \"0\", \"port_max_shp\": \"{cells}\"}}}}"
+        );
+        let state = Source { file: "t1.state_db.json".to_string(), text };
+        assert_eq!(loud(&lint(&[config.clone(), state]).unwrap()), expected);
+    }
+}
+
+/// As the buffers of Arista-7800R3-48CQ2-LC are released: queues of three cards of a chassis.
+#[test]
+fn queues_of_other_line_cards_are_not_rows_of_this_one() {
+    let row = |card: u8| {
+        format!(
+            "\"dut-lc{card}|Asic0|Ethernet0|3-4\": {{\"profile\": \"egress_lossless_profile\"}}"
+        )
+    };
+    let queues = [3, 4, 5].map(row).join(", ");
+    let text = format!("{{\"BUFFER_QUEUE\": {{{queues}}}}}");
+    let source = Source { file: "buffers.json".to_string(), text };
+    assert_eq!(loud(&lint(&[source]).unwrap()), Vec::<&str>::new());
 }

@@ -139,9 +139,14 @@ fn bad_files_are_refused_with_their_names() {
         ("{\"PORT\": {\"Ethernet0\": {\"mtu\"", "ends in the middle"),
         ("{\"PORT\": {\"Ethernet0\": 1}}", "is no object"),
         ("{\"PORT\": {\"a\": {}}, \"PORT\": {}}", "twice"),
+        // Routes that end in the middle, and routes that are none.
+        ("{\"10.0.0.0/31\": [{\"prefix\": \"10.0.0.0/31\", \"nexthops\": [", "x.json:1:"),
+        ("[{\"dst\": \"default\", \"gateway\": \"10.0.0.1\"", "x.json:1:"),
+        ("[{\"dst\": 5, \"gateway\": \"10.0.0.1\"}]", "x.json:1:"),
         ("{\"prio_pfc\": [1]}", "neither on nor off"),
         ("Priority trust state: dscp\n\tprio:9 dscp:1,\n", "0 to 7"),
         ("NCCL_IB_TC=999\n", "0 to 255"),
+        ("hca_id: mlx5_0\n\t\tactive_mtu:\n", "is no number"),
         ("{\"dscp_prio\": [[64, 1]]}", "no pair"),
     ] {
         let message = refuse(text);

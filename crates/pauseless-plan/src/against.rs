@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pauseless_core::unit::{Bytes, Rate};
 
-use super::headroom::{self, Headroom, cable};
+use super::headroom::{self, Headroom, Reaction, cable};
 use super::{Kind, Request};
 use pauseless_dumps::assemble::ethernet::gather;
 use pauseless_dumps::assemble::ib::Parsed;
@@ -77,10 +77,12 @@ impl Deployed {
         })
     }
 
-    /// Whether packets can be lost somewhere.
-    pub fn can_lose(&self) -> bool {
-        let mut judgements = self.judgements();
-        judgements.any(|judgement| matches!(judgement, Judgement::TooSmall(_)))
+    /// Whether packets can be lost somewhere by a bound. Pools of shared headroom, which hold less than
+    /// all queues need at once, are held against 802.1Q's worst case only.
+    pub fn can_lose(&self, bound: Bound) -> bool {
+        let mut pools = self.pools.iter();
+        let is_short = pools.any(|pool| matches!(pool.judgement, Judgement::TooSmall(_)));
+        is_short && bound == Bound::WorstCase || self.rows.iter().any(|row| row.misses(bound))
     }
 
     fn judgements(&self) -> impl Iterator<Item = &Judgement> {
@@ -110,6 +112,27 @@ pub struct Row {
     pub derived: Option<Derived>,
     /// How the two compare.
     pub judgement: Judgement,
+}
+
+impl Row {
+    /// Whether the deployed headroom is below a bound; where SONiC has no model, 802.1Q's counts.
+    fn misses(&self, bound: Bound) -> bool {
+        let has_model = self.derived.is_some_and(|derived| derived.dynamic.is_some());
+        let name = match bound {
+            Bound::Sonic if has_model => DYNAMIC,
+            Bound::WorstCase | Bound::Sonic => WORST_CASE,
+            Bound::Wire => WIRE,
+        };
+        self.missed().contains(&name)
+    }
+
+    /// The bounds that the deployed headroom is below, the weakest last.
+    pub fn missed(&self) -> Vec<&'static str> {
+        match (self.derived, self.profile.xoff) {
+            (Some(derived), Some(xoff)) => derived.missed(Bytes::new(xoff)),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Deployed values; what is not said is `None`.
@@ -155,26 +178,45 @@ pub struct Derived {
     pub sonic: Option<Bytes>,
     /// What the cable alone holds there and back.
     pub wire: Bytes,
-    /// By SONiC's dynamic buffer model, where the chip is one that it knows.
+    /// By SONiC's dynamic buffer model, where the chip is one that it knows; not if another reaction
+    /// than that of the standard is given.
     pub dynamic: Option<Bytes>,
 }
 
 impl Derived {
-    /// The bounds that a deployed headroom is below, the weakest last.
-    pub fn missed(&self, xoff: Bytes) -> Vec<&'static str> {
+    fn missed(&self, xoff: Bytes) -> Vec<&'static str> {
         let mut missed = Vec::new();
         if xoff < self.bound {
-            missed.push("802.1Q's worst case");
+            missed.push(WORST_CASE);
         }
         if self.dynamic.is_some_and(|dynamic| xoff < dynamic) {
-            missed.push("SONiC's dynamic model");
+            missed.push(DYNAMIC);
         }
         if xoff < self.wire {
-            missed.push("the wire alone");
+            missed.push(WIRE);
         }
         missed
     }
 }
+
+/// By which bound a verdict is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    /// 802.1Q's worst case, which is proved here.
+    #[default]
+    WorstCase,
+    /// What SONiC's dynamic buffer model gives, where the chip is one that it knows.
+    Sonic,
+    /// What the cable alone holds there and back.
+    Wire,
+}
+
+/// The bound that is proved here.
+pub const WORST_CASE: &str = "802.1Q's worst case";
+/// What SONiC calculates for Spectrum chips.
+pub const DYNAMIC: &str = "SONiC's dynamic model";
+/// What the cable alone holds.
+pub const WIRE: &str = "the wire alone";
 
 /// How deployed and derived headroom compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -438,7 +480,9 @@ impl Judge<'_> {
             .speed_mbps
             .zip(port.cable_m)
             .map(|(speed, metres)| MadeFor { speed: speed.into(), metres: metres.into() });
-        let dynamic = port.chip.zip(link).map(|(chip, link)| {
+        // SONiC reckons with the reaction of the standard, which somebody knows better here.
+        let known = port.chip.zip(link).filter(|_| *reaction == Reaction::Standard);
+        let dynamic = known.map(|(chip, link)| {
             let dynamic = sonic_headroom::dynamic(DynamicPort {
                 chip,
                 link,

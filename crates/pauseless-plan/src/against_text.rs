@@ -2,7 +2,7 @@
 
 use pauseless_core::unit::Bytes;
 
-use super::against::{Deployed, Judgement, Pool, Row};
+use super::against::{Bound, DYNAMIC, Deployed, Judgement, Pool, Row, WORST_CASE};
 use super::text::table;
 use pauseless_dumps::import::ethernet::sonic::Threshold;
 use pauseless_text::quantity::count;
@@ -81,12 +81,18 @@ fn summary(deployed: &Deployed) -> String {
         let found = rows.clone().filter(|row| is(&row.judgement));
         count(found.count() as u64)
     };
-    format!(
-        "{} enough, {} too small, {} that cannot be judged\n",
+    let mut text = format!(
+        "{} enough by {WORST_CASE}, {} too small, {} that cannot be judged\n",
         of(|it| matches!(it, Judgement::Enough(_))),
         of(|it| matches!(it, Judgement::TooSmall(_))),
         of(|it| matches!(it, Judgement::Unknown(_))),
-    )
+    );
+    let known = rows.clone().filter(|row| derived(row, |it| it.dynamic).is_some()).count();
+    if known > 0 {
+        let too_small = rows.clone().filter(|row| row.missed().contains(&DYNAMIC)).count();
+        text += &format!("{} enough by {DYNAMIC}, {too_small} too small\n", known - too_small);
+    }
+    text
 }
 
 fn pool_line(pool: &Pool) -> String {
@@ -161,9 +167,9 @@ fn verdict(row: &Row) -> String {
     match &row.judgement {
         Judgement::TooSmall(by) => {
             let by = count(by.get());
-            let xoff = Bytes::new(row.profile.xoff.unwrap_or(0));
-            let missed = row.derived.map_or(Vec::new(), |derived| derived.missed(xoff));
-            let is_enough = derived(row, |it| it.dynamic).is_some_and(|needs| xoff >= needs);
+            let missed = row.missed();
+            let is_known = derived(row, |it| it.dynamic).is_some();
+            let is_enough = is_known && !missed.contains(&DYNAMIC);
             let but = if is_enough { ", enough by SONiC's dynamic model" } else { "" };
             format!("too small by {by} (can lose by {}{but})", missed.join(" and "))
         }
@@ -174,6 +180,14 @@ fn verdict(row: &Row) -> String {
             } else {
                 format!("larger than needed by {}", count(over.get()))
             };
+            let xoff = row.profile.xoff.unwrap_or(0);
+            let dynamic = derived(row, |it| it.dynamic).map_or(0, Bytes::get);
+            if let Some(by @ 1..) = dynamic.checked_sub(xoff) {
+                let by = count(by);
+                return format!(
+                    "enough by {WORST_CASE}, too small by {by} (can lose by {DYNAMIC})"
+                );
+            }
             let form = derived(row, |it| it.sonic).map_or(0, Bytes::get);
             match form.checked_sub(row.profile.xoff.unwrap_or(0)) {
                 Some(by @ 1..) => format!("{text}, but {} below SONiC's form", count(by)),
@@ -186,8 +200,8 @@ fn verdict(row: &Row) -> String {
 records! {
     /// Deployed buffer profiles held against what is derived for their links.
     pub struct AgainstRecord(deployed: &Deployed) {
-        /// Whether packets can be lost somewhere.
-        can_lose: bool = deployed.can_lose();
+        /// Whether packets can be lost somewhere by 802.1Q's worst case.
+        can_lose: bool = deployed.can_lose(Bound::WorstCase);
         /// One row per profile and kind of port.
         rows: Vec<RowRecord> = deployed.rows.iter().map(RowRecord::new).collect();
         /// Headroom that ports share.
@@ -245,10 +259,7 @@ records! {
         /// What the cable alone holds there and back: nothing can be lossless with less.
         wire_bytes: Option<u64> = derived(row, |it| Some(it.wire)).map(Bytes::get);
         /// The bounds that the headroom is below, by which it can lose.
-        missed: Vec<&'static str> = match (row.derived, profile.xoff) {
-            (Some(derived), Some(xoff)) => derived.missed(Bytes::new(xoff)),
-            _ => Vec::new(),
-        };
+        missed: Vec<&'static str> = row.missed();
         /// `ok`, `too-small` or `unknown`.
         verdict: &'static str = word(&row.judgement);
         /// What is to spare, negative if that is too little.

@@ -44,24 +44,9 @@ impl Reaction {
 
 /// The reaction limit of 802.3 in quanta; for a rate between two, that of the faster one, which
 /// is more bytes.
-//= 802.3 31B.3.7 reaction
 pub fn standard_quanta(line: Rate) -> Option<u32> {
-    QUANTA.iter().find(|(mbps, _)| line <= Rate::mbps(*mbps)).map(|(_, quanta)| *quanta)
+    pauseless_lint::headroom::standard_quanta(line.as_bps().div_ceil(1_000_000))
 }
-
-/// Speed in Mb/s and quanta. Those of 25, 50, 200, 400 and 800 Gb/s are what SONiC ships.
-const QUANTA: [(u64, u32); 10] = [
-    (100, 1),
-    (1_000, 2),
-    (10_000, 60),
-    (25_000, 80),
-    (40_000, 118),
-    (50_000, 147),
-    (100_000, 394),
-    (200_000, 453),
-    (400_000, 905),
-    (800_000, 905),
-];
 
 /// What a term of the headroom is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use pauseless_check::read;
 use pauseless_core::id::PortId;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::fabric::{Fabric, Medium};
-use pauseless_plan::against::{self, Deployed, Judgement, Terms};
+use pauseless_plan::against::{self, Bound, Deployed, Judgement, Terms};
 use pauseless_plan::apply::Applied;
 use pauseless_plan::headroom::{Reaction, cable};
-use pauseless_plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
+use pauseless_plan::{Fit, Plan, PlanError, Request, Scheme, against_text, plan, text};
 use pauseless_scenario::shape;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::source::Source;
@@ -344,7 +344,7 @@ fn counts(deployed: &Deployed) -> [usize; 3] {
 fn the_tables_of_two_switches_are_judged() {
     let old = judged(&["pg_profile_lookup.ACS-MSN2700.ini"], None);
     assert_eq!(counts(&old), [15, 0, 0]);
-    assert!(!old.can_lose());
+    assert!(!old.can_lose(Bound::WorstCase));
     // 400 Gb/s over 5 m: the reaction of 905 quanta alone is 57,920 B.
     let new = judged(&["pg_profile_lookup.ACS-MSN4700.ini"], None);
     assert_eq!(counts(&new), [19, 2, 0]);
@@ -429,4 +429,37 @@ fn what_is_missing_is_said() {
     let error = error.to_string();
     assert!(error.contains("nothing that has buffers in it"), "{error}");
     assert!(error.contains("pg_profile_lookup.ini"), "{error}");
+}
+
+/// 400 Gb/s over 40 m on Spectrum-4: SONiC gives 119,808 B, more than 802.1Q's 105,348.
+#[test]
+fn headroom_that_is_enough_by_one_bound_and_not_by_the_other_is_told_so() {
+    let row = |xoff: u64| {
+        let text =
+            format!("# speed cable size xon xoff threshold\n 400000 40m 200000 19456 {xoff} 0\n");
+        let source = Source { file: "pg_profile_lookup.ACS-SN5600.ini".to_string(), text };
+        let request = Request::default();
+        let terms = Terms { request: &request, mtu: Some(Bytes::new(9_100)), fabric: None };
+        against::judge(&[source], terms).unwrap()
+    };
+    let (worst_case, sonic) = ("802.1Q's worst case", "SONiC's dynamic model");
+    for (xoff, loses, words) in [
+        (120_000, [false, false], format!("1 enough by {sonic}, 0 too small")),
+        (
+            110_000,
+            [false, true],
+            format!("enough by {worst_case}, too small by 9,808 (can lose by {sonic})"),
+        ),
+        (
+            100_000,
+            [true, true],
+            format!("too small by 5,348 (can lose by {worst_case} and {sonic})"),
+        ),
+    ] {
+        let found = row(xoff);
+        let text = against_text::report(&found);
+        assert!(text.contains(&words), "{text}");
+        let found = [Bound::WorstCase, Bound::Sonic].map(|bound| found.can_lose(bound));
+        assert_eq!(found, loses, "{text}");
+    }
 }

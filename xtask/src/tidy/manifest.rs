@@ -274,9 +274,9 @@ const LAYERS: [Layer; 19] = [
     },
     Layer {
         name: LINT,
-        below: &[CORE, TEXT, DUMPS],
+        below: &[CORE, FABRIC, TEXT, DUMPS],
         outside: Outside::Any,
-        reason: "rules look at configurations, and know no routes, runs or plans",
+        reason: "rules look at what is configured, and know no runs or plans",
     },
     Layer {
         name: PLAN,

@@ -46,7 +46,8 @@ objects! {
     Rule {
         /// Stable from version to version.
         id: &'static str,
-        name: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'static str>,
         short_description: Message,
         /// Why it matters and what to do.
         help: Message,

@@ -235,6 +235,29 @@ fn what_nobody_knows_is_said() {
 }
 
 #[test]
+fn the_vrf_can_be_chosen() {
+    let s = "192.168.0.0/24>10.0.0.0 192.168.1.0/24>10.0.1.0";
+    let mut all = line("0.0.0.0/0>10.0.0.1", s, "0.0.0.0/0>10.0.1.1");
+    for table in &mut all {
+        let of_red = "{\"vrfName\": \"red\", \"protocol\"";
+        table.text = table.text.replace("{\"protocol\"", of_red);
+    }
+    // One switch has something of the default VRF beside that.
+    let other = "{\"172.16.0.0/24\": [{\"protocol\": \"connected\", \"selected\": true, \
+                 \"installed\": true, \"nexthops\": [{\"fib\": true, \"directlyConnected\": true, \
+                 \"interfaceName\": \"other\"}]}]}";
+    all.push(source("a.default.json", other));
+    let of = |vrf| from_sources(&all, Choices { vrf, ..Choices::default() });
+    let fabric = of(Some("red")).unwrap();
+    has_note(&fabric, "the routes of VRF red are looked at; those of 1 other VRF are left out");
+    assert_eq!((words(&verdict(&fabric)), fabric.topology.host_count()), (vec![], 2));
+    assert!(of(None).is_err(), "the default VRF has one prefix and no cables");
+    let problem = of(Some("blue")).unwrap_err().render(false);
+    assert!(problem.contains("no file has routes of VRF blue"), "{problem}");
+    assert!(problem.contains("there are: default, red"), "{problem}");
+}
+
+#[test]
 fn weights_are_shares_of_a_set() {
     let weighted = |sources: Vec<Source>| {
         let mut sources = sources;

@@ -48,11 +48,13 @@ use pauseless_text::source::Source;
 
 /// What the files leave to whoever checks them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Choices {
+pub struct Choices<'c> {
     /// By which rule packets are routed; `None` for equal-cost shortest paths, with a note.
     pub routing: Option<Routing>,
     /// What becomes of packets that a standby switch sends through a tunnel.
     pub tunnels: Tunnels,
+    /// The VRF of which the routes count; `None` for the default one, or the only one.
+    pub vrf: Option<&'c str>,
 }
 
 /// What becomes of packets that a standby switch of two sends on to the active one.
@@ -84,7 +86,7 @@ pub struct EthernetDumps<'s> {
 }
 
 /// The fabric that files describe, each recognised by its content.
-pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
+pub fn from_sources(sources: &[Source], choices: Choices<'_>) -> Result<Fabric, Problems> {
     let name = Vec::from_iter(sources.iter().map(|source| source.file.as_str())).join(" ");
     let mut dumps = EthernetDumps::default();
     for source in sources {
@@ -148,11 +150,13 @@ impl<'s> EthernetDumps<'s> {
     }
 
     /// The fabric, or what is missing or contradictory.
-    pub fn assemble(&self, name: String, choices: Choices) -> Result<Fabric, Problems> {
+    pub fn assemble(&self, name: String, choices: Choices<'_>) -> Result<Fabric, Problems> {
         let owners = Owners::new(self);
         let named = owners.name(&self.configs);
         let mut configs = configs::gather(&named)?;
         let mut running = Running::gather(self, &owners, &named, &mut configs)?;
+        running.keep_one_vrf(choices.vrf)?;
+        running.note_skipped();
         let mut wires = if self.wirings.is_empty() {
             Wires::from_neighbours(&configs)?
         } else {

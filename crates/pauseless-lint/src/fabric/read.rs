@@ -1,11 +1,13 @@
 //! Which file is what, and whose.
 
+use pauseless_dumps::assemble::ethernet::EthernetDumps;
 use pauseless_dumps::import::ethernet::pg_profile;
 use pauseless_dumps::import::ethernet::wiring::Wiring;
 use pauseless_dumps::import::ethernet::{self as ethernet, Format};
 use pauseless_text::problem::{FileId, Problem, Problems};
 use pauseless_text::source::Source;
 
+use super::routes::Roads;
 use super::{Claim, Fabric, Lookup};
 use crate::database::{self, Database};
 use crate::host::{self, Host, HostFile};
@@ -13,16 +15,17 @@ use crate::json;
 use crate::switch::Switch;
 
 /// The files of a fabric, read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Loaded<'t> {
     databases: Vec<Database<'t>>,
     lookups: Vec<Lookup>,
     hosts: Vec<HostSource<'t>>,
     pub(super) wirings: Vec<FileOf<Wiring>>,
     pub(super) lldp: Vec<FileOf<json::Value>>,
+    routes: EthernetDumps<'t>,
+    roads: Roads,
     texts: Vec<&'t str>,
     names: Vec<String>,
-    notes: Vec<String>,
 }
 
 /// Something that was read from a file.
@@ -55,7 +58,25 @@ impl<'t> Loaded<'t> {
                 problems.push(problem.in_file(FileId(u16::try_from(file).unwrap_or(u16::MAX))));
             }
         }
-        if problems.is_empty() { Ok(loaded) } else { Err(refused(sources, problems)) }
+        if !problems.is_empty() {
+            return Err(refused(sources, problems));
+        }
+        loaded.follow_routes(sources);
+        Ok(loaded)
+    }
+
+    /// Follows packets along the routes, if there are any.
+    fn follow_routes(&mut self, sources: &'t [Source]) {
+        let routes = std::mem::take(&mut self.routes);
+        let has_routes = self.databases.iter().any(|database| database.has("ROUTE"));
+        if routes.tables.is_empty() && !has_routes {
+            return;
+        }
+        let files = self.databases.iter().map(|database| database.file);
+        let files = files.chain(self.wirings.iter().map(|wiring| wiring.file));
+        let files = files.chain(self.lldp.iter().map(|lldp| lldp.file));
+        let files = Vec::from_iter(files.map(|file| &sources[file]));
+        self.roads = Roads::follow(routes, &files, sources);
     }
 
     fn take(&mut self, file: usize, source: &'t Source) -> Result<(), Problem> {
@@ -71,7 +92,14 @@ impl<'t> Loaded<'t> {
             self.lldp.push(FileOf { file, content: json::parse(text)? });
             return Ok(());
         }
-        let wiring = match ethernet::recognise(text) {
+        let format = ethernet::recognise(text);
+        let wiring = match format {
+            Some(
+                Format::FrrRoutes | Format::FrrBgp | Format::KernelRoutes | Format::BatfishRoutes,
+            ) => {
+                let taken = format.map_or(Ok(()), |format| self.routes.take(source, format));
+                return taken.map_err(|problems| problems.into_parts().1.swap_remove(0));
+            }
             Some(Format::Containerlab) => Some(ethernet::containerlab::parse(text)?),
             Some(Format::BatfishLayer1) => Some(ethernet::batfish::parse(text)?),
             Some(Format::NetqTopology) => Some(ethernet::netq::parse(text)?),
@@ -88,12 +116,6 @@ impl<'t> Loaded<'t> {
         }
         if database::looks_like(text) || start.starts_with('{') && is_cut(text) {
             self.databases.push(Database::read(file, text)?);
-            return Ok(());
-        }
-        if is_routes(start) {
-            json::parse(text)?;
-            let message = "routes are not looked at here; pass them to `pauseless check`";
-            self.notes.push(format!("{}: {message}", source.file));
             return Ok(());
         }
         let first = text.find(|c: char| !c.is_whitespace()).unwrap_or(0);
@@ -175,7 +197,8 @@ impl<'t> Loaded<'t> {
             lookups: &self.lookups,
             cables: Vec::new(),
             disputes: Vec::new(),
-            notes: self.notes.clone(),
+            roads: &self.roads,
+            notes: self.roads.notes.clone(),
         };
         let claims: Vec<Claim> = self.claims(switches);
         fabric.join(&claims);
@@ -222,11 +245,6 @@ fn is_cut(text: &str) -> bool {
     json::parse(text).is_err()
 }
 
-fn is_routes(start: &str) -> bool {
-    let words = ["\"nexthops\"", "\"dst\"", "\"Network\"", "\"protocol\""];
-    start.starts_with(['{', '[']) && words.iter().any(|word| start.contains(word))
-}
-
 const READABLE: &str = "a config_db.json, a dump of APPL_DB or STATE_DB, pg_profile_lookup.ini, \
-                        lldpctl -f json, wiring of containerlab, Batfish or NetQ, or the output of \
-                        mlnx_qos, dcb -j, ethtool -a, ip -j link or show_gids";
+                        lldpctl -f json, wiring of containerlab, Batfish or NetQ, routes of FRR, \
+                        ip -j route or Batfish, or the output of mlnx_qos, dcb -j, ethtool -a, ip -j link or show_gids";

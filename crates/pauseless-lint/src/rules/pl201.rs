@@ -49,7 +49,14 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
         Some(binding) => Place::of(binding.row, "profile"),
         None => port.qos.map_or_else(Place::default, |row| Place::of(row, "pfc_enable")),
     };
-    let finding = found.at_port(switch, port, place, message);
+    let mut finding = found.at_port(switch, port, place, message);
+    let bound = binding.and_then(|binding| switch.profile_of(binding));
+    finding.related.extend(bound.map(|profile| Place::row(profile.row)));
+    // What no port like this one pauses is a mistake of the list, and not of the group.
+    let usual = switch.usual(port, |other| other.pfc_enable.map(|list| list.read));
+    if usual.is_some_and(|usual| usual & without == 0) {
+        finding.related.extend(port.qos.map(|row| Place::of(row, "pfc_enable")));
+    }
     found.push(finding.patch(patch(switch, port, groups)));
 }
 

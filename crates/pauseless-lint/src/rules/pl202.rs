@@ -37,7 +37,9 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
             "{word} {} with headroom, but no priority of pfc_enable leads there",
             list(silent)
         );
-        let finding = found.at_port(switch, port, Place::row(binding.row), message);
+        let mut finding = found.at_port(switch, port, Place::row(binding.row), message);
+        let row = port.qos.or(port.row);
+        finding.related.extend(row.map(|row| Place::of(row, "pfc_enable")));
         let usual = switch.usual(port, |other| other.pfc_enable.map(|list| list.read));
         let enable = usual.filter(|usual| usual & !port.pfc() != 0 && port.qos.is_some());
         let patch = match enable {

@@ -14,8 +14,8 @@ pub const RULE: Rule = Rule {
     released: "1 SKU: Quanta-IX9-32X maps all 64 code points to class 0 as released, so its lossless groups are never used.",
     evidence: "Quanta-IX9-32X as released",
     good: &[set("tor0", "/DSCP_TO_TC_MAP/AZURE/26", r#""3""#)],
-    bad: &[set("tor0", "/DSCP_TO_TC_MAP/AZURE/4", r#""1""#)],
-    also: &["PL604", "PL804"],
+    bad: &[set("dyn0", "/DSCP_TO_TC_MAP/AZURE/3", r#""1""#)],
+    also: &["PL805"],
     check: Check::Port(check),
 };
 

@@ -49,8 +49,12 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
             profile.name, made.speed, made.metres
         );
         let finding = found.at_port(switch, port, Place::of(binding.row, "profile"), message);
-        let finding = match port.cable {
+        let finding = match port.cable.filter(|_| made.metres != metres) {
             Some(cable) => finding.beside(Place::of(cable.row, port.name)),
+            None => finding,
+        };
+        let finding = match port.row.filter(|_| !is_speed) {
+            Some(row) => finding.beside(Place::of(row, "speed")),
             None => finding,
         };
         let patch = patch(switch, port, MadeFor { speed, ..made });

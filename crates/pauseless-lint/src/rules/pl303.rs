@@ -1,6 +1,8 @@
 //! PL303, no-headroom-is-made: A port that pauses has no cable length, or one for which no headroom is known.
 
+use crate::database::quoted;
 use crate::rule::prelude::*;
+use crate::rules::pl107::is_misspelled;
 use crate::switch::BufferModel;
 
 /// The declaration of this rule.
@@ -27,13 +29,22 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
         return;
     }
     let Some(cable) = port.cable.filter(|cable| cable.metres.is_some()) else {
-        let place = match port.cable {
-            Some(cable) => Place::of(cable.row, port.name),
+        let table = switch.config.rows("CABLE_LENGTH").next();
+        if table.is_none() && is_misspelled(switch, "CABLE_LENGTH") {
+            return;
+        }
+        let place = match port.cable.map(|cable| cable.row).or(table) {
+            Some(table) => Place::of(table, port.name),
             None => Place::of(row, "pfc_enable"),
         };
-        let table = switch.config.rows("CABLE_LENGTH").next();
         let table = table.map_or("AZURE", |row| row.key().text).to_string();
-        let finding = found.at_port(switch, port, place, "no cable length".to_string());
+        let message = match port.cable {
+            Some(cable) => {
+                format!("cable length {} is none, such as 40m", quoted(cable.value.text))
+            }
+            None => "no cable length".to_string(),
+        };
+        let finding = found.at_port(switch, port, place, message);
         let made = port.groups.iter().filter_map(|one| switch.profile_of(one)?.made_for());
         let made = made.map(|made| made.metres).next();
         let usual = made.or_else(|| switch.usual(port, |other| other.metres()));

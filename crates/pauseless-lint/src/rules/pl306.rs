@@ -1,6 +1,6 @@
 //! PL306, pools-do-not-fit: pools and reserved groups take more than the memory has.
 
-use crate::pool::{Division, memory, most_of_port, reserved_by};
+use crate::pool::{Division, memory, most_of_port, most_shared, reserved_by, shared_by};
 use crate::rule::prelude::*;
 use crate::switch::BufferModel;
 
@@ -10,7 +10,7 @@ pub const RULE: Rule = Rule {
     name: "pools-do-not-fit",
     severity: Severity::Warning,
     sentence: "Pools and reserved groups take more than the memory has.",
-    why: "What does not fit is refused by the SDK when it is configured, and a part of the buffers is not there. On Mellanox the sizes of all groups and the ingress pools are held against mmu_size of STATE_DB, or against egress_lossless_pool, which has all of it. Elsewhere the accounting differs, and only mmu_size counts. With the dynamic model the headroom of every group is calculated first, and held against max_headroom_size of a port, too.",
+    why: "What does not fit is refused by the SDK when it is configured, and a part of the buffers is not there. On Mellanox the sizes of all groups and the ingress pools are held against mmu_size of STATE_DB, or against egress_lossless_pool, which has all of it. Elsewhere the accounting differs, and only mmu_size counts. With the dynamic model the headroom of every group is calculated first, and held against max_headroom_size of a port, too; what a port may take of the shared headroom, against port_max_shp and port_reserved_shp of STATE_DB.",
     fix: "smaller pools",
     released: "5 SKUs, with fixed pools and more ports in use than they were made for, as here with all ports up.",
     evidence: "src: cfgmgr/buffer_pool_mellanox.lua",
@@ -58,12 +58,17 @@ fn check(switch: &Switch, found: &mut Found) {
 /// A port whose groups are more than the chip gives one port: the last change is refused, while
 /// CONFIG_DB keeps it.
 fn crowded_port(switch: &Switch, port: &Port, found: &mut Found) {
-    let (Some(most), Some(binding)) = (most_of_port(switch, port), port.groups.first()) else {
+    let Some(binding) = port.groups.first() else {
         return;
     };
-    let Some(reserved) = reserved_by(switch, port).filter(|reserved| *reserved >= most) else {
-        return;
-    };
-    let message = format!("groups reserve {reserved} B, the chip gives a port {most} B");
-    found.push(found.at_port(switch, port, Place::row(binding.row), message));
+    let takes = [
+        ("groups reserve", reserved_by(switch, port).zip(most_of_port(switch, port))),
+        ("groups take of the shared headroom", shared_by(switch, port).zip(most_shared(switch))),
+    ];
+    for (what, taken) in takes {
+        if let Some((taken, most)) = taken.filter(|(taken, most)| taken >= most) {
+            let message = format!("{what} {taken} B, the chip gives a port {most} B");
+            found.push(found.at_port(switch, port, Place::row(binding.row), message));
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! PL307, lossless-queue-can-drop: the queue of a lossless class can drop.
 
+use crate::fix::Field;
 use crate::rule::prelude::*;
 use crate::switch::chain::bit;
 
@@ -9,7 +10,7 @@ pub const RULE: Rule = Rule {
     name: "lossless-queue-can-drop",
     severity: Severity::Error,
     sentence: "The queue of a lossless class can drop.",
-    why: "PFC protects the ingress; what leaves must not be limited. The queue has a lossy profile, or one of a pool of type egress that may take less than 45 % of the ingress pool, or a negative dynamic_th. Half is normal on Tomahawk 5, which has two memories; a pool for both directions is exempt.",
+    why: "PFC protects the ingress; what leaves must not be limited. The queue has a lossy profile, or one of a pool of type egress that may take less than 45 % of the ingress pool, or a negative dynamic_th. Half is normal on Tomahawk 5, which has two memories; a pool for both directions is exempt. A queue without any profile, where ports like it have one, takes what the chip starts with.",
     fix: "give it egress_lossless_profile",
     released: "6 SKUs limit their lossless queues below 45 % of the ingress pool: enough incast at one port drops there.",
     evidence: "src: templates; bufferorch.cpp",
@@ -29,6 +30,19 @@ pub const RULE: Rule = Rule {
 fn check(switch: &Switch, port: &Port, found: &mut Found) {
     let queues = bits(switch.lossless_classes(port)).map(|class| switch.tc_to_queue(port, class));
     let queues = queues.fold(0u32, |mask, queue| mask | bit(queue));
+    let is_bound = |queue: u8| port.queue(queue).is_some();
+    let is_usual =
+        |queue: u8| switch.usual(port, |other| Some(other.queue(queue).is_some())).unwrap_or(false);
+    if let Some(queue) = bits(queues).find(|queue| !is_bound(*queue) && is_usual(*queue)) {
+        let row = port.qos.or(port.row);
+        let place = row.map_or_else(Place::default, Place::row);
+        let message = format!("lossless queue {queue} can drop: no profile");
+        let finding = found.at_port(switch, port, place, message);
+        let key = format!("{}|{queue}", port.name);
+        let field = Field { name: "profile", value: "egress_lossless_profile" };
+        let is_there = switch.profiles.contains_key(field.value);
+        found.push(finding.patch(is_there.then(|| Op::row("BUFFER_QUEUE", &key, &[field]))));
+    }
     for binding in &port.queues {
         let mut lossless = binding.all().filter(|queue| queues & bit(*queue) != 0);
         let (Some(queue), Some(profile)) = (lossless.next(), switch.profile_of(binding)) else {
@@ -66,5 +80,5 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
 fn ingress_size(switch: &Switch, port: &Port) -> Option<u64> {
     let profiles = port.groups.iter().filter_map(|binding| switch.profile_of(binding));
     let mut lossless = profiles.filter(|profile| profile.is_lossless());
-    lossless.find_map(|profile| switch.pool_of(profile)?.size)
+    lossless.find_map(|profile| switch.pool_size(profile))
 }

@@ -8,7 +8,7 @@ pub const RULE: Rule = Rule {
     name: "threshold-of-the-other-kind",
     severity: Severity::Error,
     sentence: "A lossless profile has a threshold of the other kind than its pool.",
-    why: "The pool does not have the limit that was meant. Only profiles with xoff count: templates for Broadcom have static limits of lossy profiles in dynamic pools, and that works.",
+    why: "The pool does not have the limit that was meant. Only profiles with xoff count: templates for Broadcom have static limits of lossy profiles in dynamic pools, and that works. Without either limit nobody says when the group pauses.",
     fix: "use the kind of threshold that the mode of the pool says",
     released: "Never on a released template.",
     evidence: "src: cfgmgr/buffermgrdyn.cpp",
@@ -33,6 +33,13 @@ fn check(switch: &Switch, found: &mut Found) {
         };
         let (field, mode) =
             if pool.is_dynamic { ("static_th", "dynamic") } else { ("dynamic_th", "static") };
+        let limits = [profile.row.get("dynamic_th"), profile.row.get("static_th")];
+        if limits.iter().all(Option::is_none) && !profile.is_calculated {
+            let message =
+                "neither dynamic_th nor static_th: nobody says when it pauses".to_string();
+            found.push(found.about(switch, profile.name, Place::row(profile.row), message));
+            continue;
+        }
         if profile.row.get(field).is_none() {
             continue;
         }

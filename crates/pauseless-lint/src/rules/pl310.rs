@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule {
     name: "unusual-alpha",
     severity: Severity::Note,
     sentence: "A lossless group may take most of the pool, or pauses after two packets, or other switches of the model do otherwise.",
-    why: "The share is 2^n of what is free: above 2^3 one group takes nearly all of it, and with all groups busy each may get less than two packets. A difference between switches of one model is a warning: it was 1/64 instead of 1/16 in an outage.",
+    why: "The share is 2^n of what is free: above 2^3 one group takes nearly all of it, and with all groups busy each may get less than two packets. A difference between switches of one model is a warning: it was 1/64 instead of 1/16 in an outage. Outside of -8..7 the profile is refused, which is a warning.",
     fix: "use one dynamic_th for all switches of a model",
     released: "A note on the released lookup files that have 7; they range from -6 to 7.",
     evidence: "G16: 1/64 instead of 1/16 on one ToR model",
@@ -36,7 +36,7 @@ fn check(fabric: &Fabric, found: &mut Found) {
                 continue;
             }
             let place = Place::of(profile.row, "dynamic_th");
-            let share = |of: u64| switch.pool_of(profile)?.size.map(|size| share(size, n, of));
+            let share = |of: u64| switch.pool_size(profile).map(|size| share(size, n, of));
             if n > 3 {
                 let alpha = 2f64.powi(n.min(16) as i32);
                 let percent = (100.0 * alpha / (1.0 + alpha)).round();
@@ -46,6 +46,11 @@ fn check(fabric: &Fabric, found: &mut Found) {
             if let Some(bytes) = share(count).filter(|bytes| *bytes < PACKETS) {
                 let message = format!("alpha 2^{n}: pauses at {bytes} B with all groups busy");
                 found.push(found.about(switch, profile.name, place.clone(), message));
+            }
+            if !(-8..=7).contains(&n) {
+                let message = format!("dynamic_th {n} is outside -8..7");
+                let finding = found.about(switch, profile.name, place.clone(), message);
+                found.push(finding.severity(Severity::Warning));
             }
             let usual = models.get(&[switch.about("hwsku"), profile.name]);
             if let Some(other) = usual.filter(|usual| **usual != n) {

@@ -1,5 +1,6 @@
 //! PL402, wred-drops-lossless: WRED drops packets of a lossless queue.
 
+use crate::database::quoted;
 use crate::rule::prelude::*;
 
 /// The declaration of this rule.
@@ -8,7 +9,7 @@ pub const RULE: Rule = Rule {
     name: "wred-drops-lossless",
     severity: Severity::Error,
     sentence: "WRED drops packets of a lossless queue.",
-    why: "The profile has thresholds switched on and no ECN, so it drops where it should mark. With ECN on, packets that are not ECN-capable are still dropped: hosts must set ECT.",
+    why: "The profile has thresholds switched on for a colour and no ECN for it, so it drops where it should mark; packets are green unless somebody colours them. A mode that does not exist leaves the profile unapplied. With ECN on, packets that are not ECN-capable are still dropped: hosts must set ECT.",
     fix: "set ecn to ecn_all",
     released: "Never on a released template.",
     evidence: "BI 27606",
@@ -24,11 +25,16 @@ pub const RULE: Rule = Rule {
 
 fn check(switch: &Switch, found: &mut Found) {
     for wred in switch.lossless_wreds() {
-        let drops = ["green", "yellow", "red"].iter().any(|colour| wred.is_on(colour));
-        if wred.marks() || !drops {
+        let mut colours = ["green", "yellow", "red"].into_iter();
+        let drops = colours.any(|colour| wred.is_on(colour) && !wred.marks_colour(colour));
+        if wred.is_known() && !drops {
             continue;
         }
-        let message = format!("drops in a lossless queue ({})", wred.ecn);
+        let message = if wred.is_known() {
+            format!("drops in a lossless queue ({})", wred.ecn)
+        } else {
+            format!("ecn {} is no mode; the profile is not applied", quoted(wred.ecn))
+        };
         let finding = found.about(switch, wred.name, Place::of(wred.row, "ecn"), message);
         found.push(finding.patch([Op::set("WRED_PROFILE", wred.name, "ecn", "ecn_all")]));
     }

@@ -8,7 +8,7 @@ pub const RULE: Rule = Rule {
     name: "ecn-after-pfc",
     severity: Severity::Warning,
     sentence: "ECN begins to mark where PFC has long stopped the senders.",
-    why: "A single busy group, the mildest case, is paused at alpha B / (1 + alpha) of a pool of B bytes, or at static_th. Marking from there on never happens; an error if it would begin beyond the whole pool.",
+    why: "A single busy group, the mildest case, is paused at alpha B / (1 + alpha) of a pool of B bytes, or at static_th; where the dynamic model calculates the pool, so does this rule. Marking from there on never happens; an error if it would begin beyond the whole pool.",
     fix: "lower the threshold, or raise alpha",
     released: "9 SKUs; Cig-CS6436-54P pauses at 45,696 B and marks from 1 MiB on.",
     evidence: "Z15; Cig-CS6436-54P as released",
@@ -29,24 +29,22 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
             continue;
         };
         let group = switch.tc_to_group(port, class);
-        let Some(profile) = switch.group_profile(port, group).filter(|one| one.is_lossless())
+        let (Some(kmin), Some(pause)) =
+            (wred.number("green_min_threshold"), switch.pause_alone(port, group))
         else {
             continue;
         };
-        let (Some(kmin), Some(xoff)) =
-            (wred.number("green_min_threshold"), switch.xoff_alone(profile))
-        else {
-            continue;
-        };
+        let xoff = pause.xoff;
         if kmin < xoff || !wred.marks() || !wred.is_on("green") {
             continue;
         }
-        let pool = switch.pool_of(profile).and_then(|pool| pool.size);
+        let pool = pause.size;
         let is_error = pool.is_some_and(|size| kmin >= size);
         let severity = if is_error { Severity::Error } else { Severity::Warning };
-        let message = format!("ECN from {kmin} B, PFC already at {xoff} B");
+        let of = pool.map_or(String::new(), |size| format!(" of a pool of {size} B"));
+        let message = format!("ECN from {kmin} B, PFC already at {xoff} B{of}");
         let place = Place::of(wred.row, "green_min_threshold");
         let finding = found.at_port(switch, port, place, message).severity(severity);
-        found.push(finding.beside(Place::row(profile.row)).group(group));
+        found.push(finding.beside(Place::row(pause.row)).group(group));
     }
 }

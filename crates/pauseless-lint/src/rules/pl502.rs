@@ -30,6 +30,7 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
     let are = if left.count_ones() == 1 { "is" } else { "are" };
     let message = format!("{word} {} {are} not watched", list(left));
     let finding = found.at_port(switch, port, Place::of(row, "pfcwd_sw_enable"), message);
+    let finding = finding.beside(Place::of(row, "pfc_enable"));
     let all = list(port.watch() | left);
     found.push(finding.patch([Op::set("PORT_QOS_MAP", row.key().text, "pfcwd_sw_enable", all)]));
 }

@@ -8,7 +8,7 @@ pub const RULE: Rule = Rule {
     name: "watchdog-does-nothing",
     severity: Severity::Warning,
     sentence: "The watchdog of a port only reports, or ignores PAUSE.",
-    why: "alert reports and does nothing. forward sends in spite of the PAUSE, which loses elsewhere: a note, and refused by Cisco 8000.",
+    why: "alert reports and does nothing. forward sends in spite of the PAUSE, which loses elsewhere: a note, and refused by Cisco 8000. A word that is no action keeps the watchdog from starting.",
     fix: "use drop",
     released: "Never on a released template.",
     evidence: "src: swss orchagent/pfcwdorch.cpp",
@@ -23,12 +23,13 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
         return;
     };
     let (message, severity) = match watchdog.action() {
+        "drop" => return,
         "alert" => ("action alert reports and does nothing", Severity::Warning),
         "forward" if switch.vendor == Vendor::Cisco => {
             ("action forward is refused by this switch", Severity::Warning)
         }
         "forward" => ("action forward ignores PAUSE", Severity::Note),
-        _ => return,
+        _ => ("this action does not exist: the watchdog does not start", Severity::Warning),
     };
     let place = Place::of(watchdog.row, "action");
     let finding = found.at_port(switch, port, place, message.to_string()).severity(severity);

@@ -1,6 +1,7 @@
 //! PL508, watchdog-actions-differ: ports have different watchdog actions, and the chip has one for all.
 
 use crate::rule::prelude::*;
+use crate::switch::Watchdog;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -23,6 +24,9 @@ fn check(switch: &Switch, found: &mut Found) {
         return;
     }
     let watchdogs = Vec::from_iter(switch.ports.iter().filter_map(|port| port.watchdog));
+    // What is no action at all is another rule's.
+    let is_action = |one: &Watchdog| matches!(one.action(), "drop" | "forward" | "alert");
+    let watchdogs = Vec::from_iter(watchdogs.into_iter().filter(is_action));
     let count = |action: &str| watchdogs.iter().filter(|one| one.action() == action).count();
     let usual = watchdogs.iter().map(|one| one.action()).max_by_key(|action| count(action));
     let odd = usual.and_then(|usual| watchdogs.iter().find(|one| one.action() != usual));
@@ -33,8 +37,9 @@ fn check(switch: &Switch, found: &mut Found) {
         "watchdog actions differ between ports ({} and {usual}); this ASIC has one",
         odd.action()
     );
-    let finding = found.about(switch, &switch.name, Place::of(odd.row, "action"), message);
+    let mut finding = found.about(switch, &switch.name, Place::of(odd.row, "action"), message);
     let other = watchdogs.iter().filter(|one| one.action() != usual);
+    finding.related.extend(other.clone().skip(1).map(|one| Place::of(one.row, "action")));
     let patch = other.map(|one| Op::set("PFC_WD", one.row.key().text, "action", usual));
     let patch = Vec::from_iter(patch);
     found.push(finding.patch(patch));

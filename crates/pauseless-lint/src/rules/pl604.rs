@@ -2,6 +2,7 @@
 
 use crate::cable::{Cable, End};
 use crate::rule::prelude::*;
+use crate::switch::chain::bit;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -20,7 +21,9 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(cable: &Cable, found: &mut Found) {
-    let (a, b) = (cable.a, cable.b);
+    // An end at which nothing leads to a lossless group is the odd one.
+    let is_turned = !has_idle(&cable.a) && has_idle(&cable.b);
+    let (a, b) = if is_turned { (cable.b, cable.a) } else { (cable.a, cable.b) };
     let has_maps = [a, b].iter().all(|end| {
         let kinds = [MapKind::DscpToTc, MapKind::Dot1pToTc];
         kinds.into_iter().any(|kind| end.switch.map_at(end.port, kind).is_some())
@@ -59,8 +62,22 @@ fn check(cable: &Cable, found: &mut Found) {
         let field = first.dscp.to_string();
         map.map_or_else(Place::default, |map| Place::of(map.row, &field))
     };
-    let finding = found.at_port(a.switch, a.port, place(&a), message);
-    found.push(finding.beside(place(&b)));
+    let mut finding = found.at_port(a.switch, a.port, place(&a), message);
+    finding.related.push(place(&b));
+    for end in [&a, &b] {
+        let map = end.switch.map_at(end.port, MapKind::DscpToTc);
+        finding.related.extend(map.map(|map| Place::row(map.row)));
+        let named = end.port.qos.map(|row| Place::of(row, "dscp_to_tc_map"));
+        finding.related.extend(named);
+    }
+    found.push(finding);
+}
+
+/// Whether a group pauses to which no code point leads.
+fn has_idle(end: &End) -> bool {
+    let groups = bits(end.switch.reached(end.port)).map(|tc| end.switch.tc_to_group(end.port, tc));
+    let reached = groups.fold(0u32, |mask, group| mask | bit(group));
+    u32::from(end.switch.pausing_groups(end.port)) & !reached != 0
 }
 
 /// A code point and its priority at both ends.

@@ -9,7 +9,7 @@ pub const RULE: Rule = Rule {
     name: "members-differ",
     severity: Severity::Error,
     sentence: "Members of a port channel differ.",
-    why: "Packets of a flow take the members by hash, so a part of the flows is lossy, or slower, or cut. Compared are PORT_QOS_MAP, speed, MTU and cable.",
+    why: "Packets of a flow take the members by hash, so a part of the flows is lossy, or slower, or cut. Compared are PORT_QOS_MAP, speed, MTU and cable. Compared are the neighbour, speed, MTU, cable, pfc_enable and all maps; what another rule says of the same value is left to it.",
     fix: "configure all members alike",
     released: "Never on a released template.",
     evidence: "src: the chain of maps",
@@ -25,13 +25,21 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(switch: &Switch, found: &mut Found) {
-    let members = switch.ports.iter().filter_map(|port| Some((port.channel?, port)));
+    let members = switch.ports.iter().filter(|port| port.row.is_some() || !switch.has_ports);
+    let members = members.filter_map(|port| Some((port.channel?, port)));
     let mut channels: BTreeMap<&str, Vec<&Port>> = BTreeMap::new();
     for (channel, port) in members {
         channels.entry(channel).or_default().push(port);
     }
     for (channel, ports) in channels {
+        let is_bare = |port: &&Port| port.qos.is_none();
+        let without_row = ports.iter().filter(|port| is_bare(port)).count();
+        let has_rows = without_row == 0 || without_row == ports.len();
         for field in FIELDS {
+            if !has_rows && field.ends_with("_map") {
+                // A row that is missing is one difference and not one per map.
+                continue;
+            }
             let values = Vec::from_iter(ports.iter().map(|port| value(port, field)));
             let count = |one: &String| values.iter().filter(|other| *other == one).count();
             let Some(usual) = values.iter().max_by_key(|one| count(one)) else {
@@ -48,7 +56,7 @@ fn check(switch: &Switch, found: &mut Found) {
                 shown(&values[odd]),
                 shown(usual)
             );
-            found.push(found.at_port(switch, port, place(port, field), message));
+            found.push(found.at_port(switch, port, place(switch, port, field), message));
         }
     }
 }
@@ -57,9 +65,9 @@ fn value(port: &Port, field: &str) -> String {
     match field {
         "speed" => port.speed().map(|speed| speed.to_string()).unwrap_or_default(),
         "mtu" => port.mtu().to_string(),
+        "neighbour" => port.neighbour.map(|one| one.name.text.to_string()).unwrap_or_default(),
         "cable" => port.cable.map(|cable| cable.value.text.to_string()).unwrap_or_default(),
         "pfc_enable" => list(port.pfc()),
-        "pfcwd_sw_enable" => list(port.watch()),
         other => {
             let value = port.qos.and_then(|row| row.get(other));
             value.map(|value| value.reference().text.to_string()).unwrap_or_default()
@@ -67,21 +75,30 @@ fn value(port: &Port, field: &str) -> String {
     }
 }
 
-fn place(port: &Port, field: &str) -> Place {
+fn place(switch: &Switch, port: &Port, field: &str) -> Place {
     let row = match field {
         "speed" | "mtu" => port.row,
-        "cable" => return port.cable.map_or_else(Place::default, |c| Place::of(c.row, port.name)),
+        "cable" => match port.cable {
+            Some(cable) => return Place::of(cable.row, port.name),
+            None => switch.config.rows("CABLE_LENGTH").next().or(port.row),
+        },
+        "neighbour" => port.neighbour.map(|neighbour| neighbour.row),
         _ => port.qos,
+    };
+    let field = match field {
+        "cable" => port.name,
+        "neighbour" => "name",
+        field => field,
     };
     row.or(port.row).map_or_else(Place::default, |row| Place::of(row, field))
 }
 
 const FIELDS: [&str; 10] = [
+    "neighbour",
     "speed",
     "mtu",
     "cable",
     "pfc_enable",
-    "pfcwd_sw_enable",
     "dscp_to_tc_map",
     "tc_to_pg_map",
     "tc_to_queue_map",

@@ -4,7 +4,8 @@
 //! queue `tc_to_queue(tc)` where it leaves. A group pauses every priority of `pfc_enable` that leads to
 //! it; a PAUSE stops the queue that its priority leads to.
 
-use super::{MapKind, Port, Profile, QosMap, Switch, bits};
+use super::{BufferModel, MapKind, Port, Profile, QosMap, Switch, bits};
+use crate::database::Row;
 
 /// What the maps of a port lead to.
 #[derive(Clone, Copy, Debug)]
@@ -188,13 +189,36 @@ impl<'d> Switch<'d> {
         u32::from(self.pausing_groups(port)) & bit(group) != 0 && is_bound
     }
 
-    /// The bytes that the pool of a group has, and the n of its limit.
-    pub fn xoff_alone(&self, profile: &Profile<'d>) -> Option<u64> {
-        if let Some(bytes) = profile.static_th {
-            return Some(bytes);
+    /// When a lossless group pauses that is the only one that is busy.
+    pub fn pause_alone(&self, port: &Port<'d>, group: u8) -> Option<PauseAlone<'d>> {
+        let binding = port.group(group)?;
+        let is_made = binding.row.get("profile").is_some_and(|name| name.text == "NULL");
+        if is_made && self.model == BufferModel::Dynamic {
+            let pool = self.pools.get("ingress_lossless_pool")?;
+            let row = self.config.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER").next()?;
+            let size = self.size_of(pool)?;
+            let n = row.get("default_dynamic_th")?.signed()?;
+            return Some(PauseAlone { xoff: share(size, n, 1), size: Some(size), row });
         }
-        Some(share(self.pool_of(profile)?.size?, profile.dynamic_th?, 1))
+        let profile = self.profile_of(binding).filter(|profile| profile.is_lossless())?;
+        let size = self.pool_size(profile);
+        let xoff = match profile.static_th {
+            Some(bytes) => bytes,
+            None => share(size?, profile.dynamic_th?, 1),
+        };
+        Some(PauseAlone { xoff, size, row: profile.row })
     }
+}
+
+/// When a group that alone is busy sends PAUSE.
+#[derive(Clone, Copy, Debug)]
+pub struct PauseAlone<'d> {
+    /// The bytes that it holds then.
+    pub xoff: u64,
+    /// The bytes of its pool.
+    pub size: Option<u64>,
+    /// The row that says it.
+    pub row: Row<'d>,
 }
 
 /// The bytes that each of `count` groups may take of a pool at once, with a limit of 2^n of what is free.

@@ -1,5 +1,6 @@
 //! From the rows of a database to a [`Switch`].
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
@@ -28,6 +29,8 @@ impl<'d> Switch<'d> {
             remaps_tunnels: false,
             has_lossless: false,
             by_name: HashMap::new(),
+            calculated: OnceCell::new(),
+            line_card: None,
         };
         if !switch.about("hostname").is_empty() {
             switch.name = switch.about("hostname").to_string();
@@ -161,8 +164,13 @@ impl<'d> Switch<'d> {
             return;
         };
         let ports = match ports.rsplit_once('|') {
-            // A file without the row of the switch is of one line card.
-            Some((_, port)) if self.metadata().is_none() => port,
+            // A file without the row of the switch is taken to be of the first line card in it.
+            Some((chassis, port)) if self.metadata().is_none() => {
+                if *self.line_card.get_or_insert(chassis) != chassis {
+                    return;
+                }
+                port
+            }
             Some((chassis, port)) if chassis.split('|').next() == Some(self.name.as_str()) => port,
             // Queues of another line card are that card's.
             Some(_) => return,

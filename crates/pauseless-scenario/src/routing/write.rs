@@ -69,8 +69,12 @@ impl TableKeys {
         let tables = topology.switches().iter().map(|&switch| {
             let mut by_port = vec![Vec::new(); topology.ports(switch).len()];
             for address in &addresses {
+                let mut last = None;
                 for port in table.next_hops(switch, address.group) {
-                    add(&mut by_port[port.index()], *address);
+                    // A port that stands again has more weight, which these tables cannot say.
+                    if last.replace(*port) != Some(*port) {
+                        add(&mut by_port[port.index()], *address);
+                    }
                 }
             }
             let by_port = (0..).map(PortId).zip(by_port);

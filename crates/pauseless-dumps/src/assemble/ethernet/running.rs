@@ -79,8 +79,6 @@ impl<'d, 's> Running<'d, 's> {
                 configs.push(Configured::blank(name.clone(), source));
             }
         }
-        running.keep_one_vrf();
-        running.note_skipped();
         running.note_disagreeing_neighbours(configs);
         Ok(running)
     }
@@ -101,31 +99,52 @@ impl<'d, 's> Running<'d, 's> {
         self.switches.entry(key).or_default().push(table);
     }
 
-    /// Leaves the routes of the default VRF, or of the only one that there is.
-    fn keep_one_vrf(&mut self) {
+    /// Leaves the routes of the VRF that is wanted; else of the default one, or of the only one that
+    /// there is.
+    pub fn keep_one_vrf(&mut self, wanted: Option<&str>) -> Result<(), Problems> {
         let tables = self.switches.values().flatten();
         let mut vrfs: Vec<&str> = tables.map(|table| table.table.vrf.as_str()).collect();
         vrfs.sort_unstable();
         vrfs.dedup();
+        if let Some(wanted) = wanted.filter(|wanted| !vrfs.contains(wanted)) {
+            return Err(self.without_vrf(wanted, &vrfs));
+        }
         let kept = match &vrfs[..] {
-            [] | [_] => return,
-            vrfs if vrfs.contains(&DEFAULT_VRF) => DEFAULT_VRF,
-            vrfs => vrfs[0],
+            [] | [_] => return Ok(()),
+            vrfs => {
+                wanted.unwrap_or(if vrfs.contains(&DEFAULT_VRF) { DEFAULT_VRF } else { vrfs[0] })
+            }
         };
         let kept = kept.to_string();
         let others = vrfs.iter().filter(|vrf| **vrf != kept).map(|vrf| (*vrf).to_string());
         let others = Vec::from_iter(others);
-        self.notes.push(format!(
-            "the routes of VRF {kept} are looked at; those of {} are left out: {}",
-            counted(others.len(), "other VRF"),
-            some(&others)
-        ));
+        if !others.is_empty() {
+            self.notes.push(format!(
+                "the routes of VRF {kept} are looked at; those of {} are left out: {}",
+                counted(others.len(), "other VRF"),
+                some(&others)
+            ));
+        }
         for tables in self.switches.values_mut() {
             tables.retain(|table| table.table.vrf == kept);
         }
+        Ok(())
     }
 
-    fn note_skipped(&mut self) {
+    fn without_vrf(&self, wanted: &str, vrfs: &[&str]) -> Problems {
+        let mut tables = self.switches.values().flatten();
+        let file = tables.next().map_or("", |table| table.source.file.as_str());
+        let message = format!("no file has routes of VRF {wanted}");
+        let known = Vec::from_iter(vrfs.iter().map(|vrf| (*vrf).to_string()));
+        let help = match &known[..] {
+            [] => "add the routes of the switches".to_string(),
+            known => format!("there are: {}", some(known)),
+        };
+        Problems::of_file(file, message, &help)
+    }
+
+    /// Says which routes no rule here follows.
+    pub fn note_skipped(&mut self) {
         let mut all = Vec::new();
         for (name, tables) in &self.switches {
             for skipped in tables.iter().flat_map(|table| &table.table.skipped) {

@@ -42,7 +42,7 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         // Other routes than the fabric's own would meet the classes that are for tunnels.
         let is_out = args.no_tunnels || args.failures.is_some() || routing.is_some();
         let tunnels = if is_out { Tunnels::LeftOut } else { Tunnels::Bounced };
-        let choices = Choices { routing, tunnels };
+        let choices = Choices { routing, tunnels, vrf: args.vrf.as_deref() };
         let mut fabric = read::read_with(&args.files, choices)?;
         fabric.notes.extend(lint::remarks(&args.files, LOSSY));
         fabrics.push(fabric);

@@ -7,7 +7,9 @@ use pauseless_check::graphml;
 use pauseless_check::read;
 use pauseless_compat::hpcc::{self, Compat};
 use pauseless_compat::htsim::{self, Options};
+use pauseless_core::id::{GroupId, NodeId};
 use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
+use pauseless_fabric::fabric::Fabric;
 use pauseless_scenario::fabric_file;
 use pauseless_scenario::shape;
 use pauseless_text::foreign;
@@ -31,15 +33,32 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
         None => {
             let routing = args.routing.and_then(|rule| rule.routing(1));
             let tunnels = Tunnels::LeftOut;
-            read::read_with(&args.files, Choices { routing, tunnels })?
+            let vrf = args.vrf.as_deref();
+            read::read_with(&args.files, Choices { routing, tunnels, vrf })?
         }
     };
     output::notes(&fabric.notes);
+    if has_weights(&fabric) {
+        output::notes(&[WEIGHTS.to_string()]);
+    }
     let text = match args.to {
         ConvertFormat::Fabric => fabric_file::write(&fabric),
         _ => graphml::write(&fabric),
     };
     put(args, &text)
+}
+
+/// Whether a switch has a next hop that takes a larger share than another.
+fn has_weights(fabric: &Fabric) -> bool {
+    let Fabric { topology, routes, .. } = fabric;
+    let is_weighted = |switch: NodeId, group: GroupId| {
+        let ports = routes.table.next_hops(switch, group);
+        ports.windows(2).any(|pair| pair[0] == pair[1])
+    };
+    let mut groups = routes.groups.addresses();
+    // Only routes of switches themselves have weights.
+    fabric.evidence.routes.is_some()
+        && groups.any(|group| topology.switches().iter().any(|it| is_weighted(*it, group)))
 }
 
 /// Turns the files of another simulator into a scenario.
@@ -87,3 +106,6 @@ fn put(args: &ConvertArgs, text: &str) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+const WEIGHTS: &str =
+    "weights of next hops are left out: tables of a fabric file have every next hop once";

@@ -155,7 +155,7 @@ impl Found {
             cycles.is_covered() && wanted.all(|scheme| cycles.holds(scheme))
         });
         let holds = self.proofs.iter().flatten().all(Proof::holds);
-        let loses = self.deployed.as_ref().is_some_and(Deployed::can_lose);
+        let loses = self.deployed.as_ref().is_some_and(|it| it.can_lose(args.bound.into()));
         fits && holds && is_alive && !loses
     }
 }
@@ -170,7 +170,7 @@ fn fabric(args: &PlanArgs, sources: &[Source]) -> anyhow::Result<Fabric> {
         Some(shape) => shape::parse(shape)?,
         None => {
             let tunnels = Tunnels::LeftOut;
-            read::from_sources(sources, Choices { routing, tunnels })?
+            read::from_sources(sources, Choices { routing, tunnels, vrf: None })?
         }
     };
     if let Some(routing) = routing {

@@ -48,6 +48,9 @@ pub struct CheckArgs {
     /// --routing and --failures leave them out, too
     #[arg(long)]
     pub no_tunnels: bool,
+    /// Take the routes of this VRF, if the files have several; by default those of `default`
+    #[arg(long, value_name = "NAME")]
+    pub vrf: Option<String>,
     /// What makes the check exit with 1
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',',
           default_values_t = DenyFault::USUAL)]
@@ -121,6 +124,9 @@ pub struct ConvertArgs {
     /// The rule by which the fabric routes, where the files have no routes
     #[arg(long, value_enum, value_name = "RULE")]
     pub routing: Option<Rule>,
+    /// Take the routes of this VRF, if the files have several; by default those of `default`
+    #[arg(long, value_name = "NAME")]
+    pub vrf: Option<String>,
     /// What htsim_roce is told on its command line, see docs/htsim.md
     #[arg(long, value_name = "KEY=VALUE,..")]
     pub htsim: Option<Options>,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::cycle_aware::MARGIN;
+use pauseless_plan::against::Bound;
 use pauseless_plan::headroom::{Cells, Reaction, cable};
 use pauseless_plan::{Request, Scheme};
 use pauseless_text::quantity::{parse_bytes, parse_delay, parse_rate, parse_round_trip};
@@ -75,6 +76,10 @@ pub struct PlanArgs {
     /// pg_profile_lookup.ini, in any mix; needs no fabric
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub against: Vec<PathBuf>,
+    /// The bound by which deployed values make the plan exit with 1
+    #[arg(long, value_enum, value_name = "BOUND", requires = "against",
+          default_value_t = BoundName::WorstCase)]
+    pub bound: BoundName,
     /// Other thresholds for the ports on a cycle and for those that feed one: docs/cycle-aware.md
     #[arg(long, conflicts_with = "paper")]
     pub cycle_aware: bool,
@@ -121,6 +126,27 @@ impl From<SchemeName> for Scheme {
             SchemeName::GfcBuffer => Scheme::GfcBuffer,
             SchemeName::GfcTime => Scheme::GfcTime,
             SchemeName::GfcConceptual => Scheme::GfcConceptual,
+        }
+    }
+}
+
+/// A bound of headroom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BoundName {
+    /// 802.1Q's worst case
+    WorstCase,
+    /// SONiC's dynamic buffer model, on chips that it knows; 802.1Q's worst case on others
+    Sonic,
+    /// What the cable alone holds there and back
+    Wire,
+}
+
+impl From<BoundName> for Bound {
+    fn from(name: BoundName) -> Bound {
+        match name {
+            BoundName::WorstCase => Bound::WorstCase,
+            BoundName::Sonic => Bound::Sonic,
+            BoundName::Wire => Bound::Wire,
         }
     }
 }

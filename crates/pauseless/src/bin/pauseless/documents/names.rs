@@ -24,7 +24,6 @@ const FOREIGN: &[(&str, &str)] = &[
     ("[[waiver]]", "a section of a file of waivers, which has no declaration"),
     ("rule = \"PL404\"", "a key of the same"),
     ("until = \"2027-05-31\"", "the same"),
-    ("port_max_shp", "a limit of SONiC's shared headroom"),
     ("slowdown_p99_class0", "a column, made of a number and its parameters"),
     ("fct_mean_us_best", "a column, made of a number and its bound"),
     ("fct_mean_us_worst", "the same"),

@@ -1,0 +1,170 @@
+//! Single mistakes that nobody made a file of: each is found by the rule that says its cause, at the
+//! table, key and field where it is, and nothing above a note is said beside it.
+
+mod released;
+
+use pauseless_lint::finding::Severity;
+use pauseless_lint::fix::{self, Op};
+use pauseless_lint::lint;
+use released::files;
+use serde_json::Value;
+
+/// A mistake in one of the released configurations, or in a switch of the pod.
+struct Mistake {
+    /// The file it is made in.
+    of: &'static str,
+    /// Where in it, as a JSON pointer.
+    path: &'static str,
+    /// What is written there, as JSON; nothing to remove it.
+    value: Option<&'static str>,
+    /// The only rule that fires above a note.
+    rule: &'static str,
+    /// The place that it names.
+    place: &'static str,
+}
+
+const MISTAKES: [Mistake; 16] = [
+    // One end of a cable, in a port channel: one finding and not three.
+    Mistake {
+        of: "pod-leaf0",
+        path: "/PORT_QOS_MAP/Ethernet0/pfc_enable",
+        value: Some(r#""3""#),
+        rule: "PL601",
+        place: "PORT_QOS_MAP|Ethernet0|pfc_enable",
+    },
+    Mistake {
+        of: "pod-tor1",
+        path: "/PORT_QOS_MAP/Ethernet40",
+        value: None,
+        rule: "PL601",
+        place: "PORT|Ethernet40|pfc_enable",
+    },
+    Mistake {
+        of: "pod-leaf0",
+        path: "/PORT/Ethernet0/mtu",
+        value: Some(r#""1500""#),
+        rule: "PL602",
+        place: "PORT|Ethernet0|mtu",
+    },
+    Mistake {
+        of: "pod-leaf0",
+        path: "/PORT/Ethernet0/speed",
+        value: Some(r#""40000""#),
+        rule: "PL603",
+        place: "PORT|Ethernet0|speed",
+    },
+    Mistake {
+        of: "pod-leaf0",
+        path: "/CABLE_LENGTH/AZURE/Ethernet0",
+        value: Some(r#""300m""#),
+        rule: "PL302",
+        place: "BUFFER_PG|Ethernet0|3-4|profile",
+    },
+    Mistake {
+        of: "pod-tor2",
+        path: "/DSCP_TO_TC_MAP/AZURE/3",
+        value: Some(r#""1""#),
+        rule: "PL604",
+        place: "DSCP_TO_TC_MAP|AZURE|3",
+    },
+    // The same in a channel of one switch alone.
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/PORT_QOS_MAP/Ethernet0/pfc_enable",
+        value: Some(r#""3,5""#),
+        rule: "PL608",
+        place: "PORT_QOS_MAP|Ethernet0|pfc_enable",
+    },
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/PORT_QOS_MAP/Ethernet0/dscp_to_tc_map",
+        value: Some(r#""AZUR""#),
+        rule: "PL101",
+        place: "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map",
+    },
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/CABLE_LENGTH/AZURE/Ethernet0",
+        value: Some(r#""2km""#),
+        rule: "PL303",
+        place: "CABLE_LENGTH|AZURE|Ethernet0",
+    },
+    // Values of a type or range that the switch does not read.
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/PORT_QOS_MAP/Ethernet0/pfc_enable",
+        value: Some(r#"["3", "4"]"#),
+        rule: "PL103",
+        place: "PORT_QOS_MAP|Ethernet0|pfc_enable",
+    },
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/WRED_PROFILE/AZURE_LOSSLESS/green_min_threshold",
+        value: Some(r#""2000K""#),
+        rule: "PL106",
+        place: "WRED_PROFILE|AZURE_LOSSLESS|green_min_threshold",
+    },
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/WRED_PROFILE/AZURE_LOSSLESS/ecn",
+        value: Some(r#""ecn_yellow""#),
+        rule: "PL402",
+        place: "WRED_PROFILE|AZURE_LOSSLESS|ecn",
+    },
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/PFC_WD/Ethernet0/action",
+        value: Some(r#""dorp""#),
+        rule: "PL507",
+        place: "PFC_WD|Ethernet0|action",
+    },
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/BUFFER_QUEUE/Ethernet0|3-4",
+        value: None,
+        rule: "PL307",
+        place: "PORT_QOS_MAP|Ethernet0",
+    },
+    // The pool is calculated here, so its size is in no file.
+    Mistake {
+        of: "mellanox-sn4600c-c64-t1-dynamic",
+        path: "/DEFAULT_LOSSLESS_BUFFER_PARAMETER/AZURE/default_dynamic_th",
+        value: Some(r#""-6""#),
+        rule: "PL404",
+        place: "WRED_PROFILE|AZURE_LOSSLESS|green_min_threshold",
+    },
+    Mistake {
+        of: "arista-7260cx3-d108c8-dualtor-t0",
+        path: "/TC_TO_QUEUE_MAP/AZURE_TUNNEL/3",
+        value: Some(r#""3""#),
+        rule: "PL703",
+        place: "TUNNEL|MuxTunnel0|encap_tc_to_queue_map",
+    },
+];
+
+#[test]
+fn further_mistakes_are_found_with_their_cause_alone() {
+    let mut wrong = Vec::new();
+    for mistake in &MISTAKES {
+        let Mistake { of, path, value, rule, place } = mistake;
+        let folder = if of.starts_with("pod-") { "pod" } else { "good" };
+        let mut sources = files(folder);
+        sources.retain(|source| folder == "pod" || source.stem() == *of);
+        let at = sources.iter().position(|source| source.stem() == *of).unwrap();
+        let mut document: Value = serde_json::from_str(&sources[at].text).unwrap();
+        let op = if value.is_some() { "add" } else { "remove" };
+        let value = value.map(|value| serde_json::from_str(value).unwrap());
+        fix::apply(&mut document, &[Op { op, path: path.to_string(), value }]).unwrap();
+        sources[at].text = fix::to_rows(&document);
+        let report = lint(&sources).unwrap();
+        let loud = report.findings.iter().filter(|one| one.severity > Severity::Note);
+        let loud = Vec::from_iter(loud.map(|one| (one.rule.id, one.place.name())));
+        if !loud.iter().all(|(id, _)| id == rule) {
+            wrong.push(format!("{of} {path}: {loud:?}, not {rule} alone"));
+        }
+        if !loud.iter().any(|(_, name)| name == place) {
+            wrong.push(format!("{of} {path}: {loud:?}, not at {place}"));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
