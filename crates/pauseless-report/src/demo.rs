@@ -186,11 +186,15 @@ mod tests {
     fn runs_come_back_in_the_order_of_their_scenarios() {
         let overrides = Overrides { duration: Some(Span::ms(1)), ..Overrides::default() };
         let scenarios = scenarios(&overrides).unwrap_or_else(|it| panic!("{it}"));
-        let ended = AtomicUsize::new(0);
-        let runs = run(scenarios, |_| {
+        let [ended, most] = [(); 2].map(|()| AtomicUsize::new(0));
+        let watch = |passed| {
+            most.fetch_max(passed, Ordering::Relaxed);
+        };
+        let runs = run(scenarios, watch, |_| {
             ended.fetch_add(1, Ordering::Relaxed);
         });
         assert_eq!(ended.into_inner(), VARIANTS.len());
+        assert_eq!(most.into_inner(), 1_000 * VARIANTS.len(), "at the end all has passed");
         for (run, variant) in runs.iter().zip(VARIANTS) {
             assert_eq!(run.scenario.name, variant.name);
             assert!(run.outcome.packet_hops > 1_000);
