@@ -148,13 +148,33 @@ fn what_wires_lose_is_told_and_can_be_denied() {
         for words in [
             "no loss beside wires\n",
             " lost on wires (wire_loss)\n",
-            "flows do not finish: go-back-n without a timeout\n",
+            "flows do not finish: go-back-n without a timeout; transport.timeout = ",
         ] {
             assert!(done.stdout.contains(words), "{words}: {}", done.stdout);
         }
     }
     let document = place.run(&["run", "lossy.toml", "--json"]).json();
     assert!(document["losses"]["wire"]["packets"].as_u64() > Some(0));
+}
+
+/// A run that has dropped packets says why its flows hang, and what to write.
+#[test]
+fn flows_that_hang_after_a_loss_say_why() {
+    let place = Place::new();
+    let lossy = LOSSY.replace("kind = \"pfc\"", "kind = \"none\"");
+    let lossy = lossy.replace("wire_loss = 0.5", "wire_loss = 0.0").replace("1 MB", "20 KB");
+    let incast = "kind = \"incast\"\ntarget = \"H0\"\nsize = \"100 KB\"";
+    let lossy = lossy.replace("kind = \"permutation\"\nsize = \"3 KB\"", incast);
+    let without = lossy.replace("recovery = \"go-back-n\"", "recovery = \"none\"");
+    place.write("without.toml", &without);
+    let done = place.run(&["run", "without.toml", "-q"]);
+    let why = "do not finish: nothing that is lost is sent again; transport.recovery = \
+               \"go-back-n\" with a timeout does\n";
+    assert!(done.stdout.contains("\nloss: ") && done.stdout.contains(why), "{}", done.stdout);
+    place.write("never.toml", &lossy);
+    let done = place.run(&["run", "never.toml"]);
+    let warned = "warning: never: transport.recovery = \"go-back-n\" has no timeout: ";
+    assert!(done.stderr.contains(warned), "{}", done.stderr);
 }
 
 /// Half of all packets are lost, and so are last ones.
