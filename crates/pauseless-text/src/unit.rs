@@ -165,11 +165,14 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
     }
 }
 
-/// The unit that differs only by case, or by how micro is written.
+/// The unit that differs only by case, by how micro is written, or by how it ends: `G` of `Gbps`.
 fn similar_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
     let plain = unit.replace(['µ', 'μ'], "u").to_lowercase();
     let plain = plain.replace("/s", "ps").replace("bit", "b");
-    Q::UNITS.iter().map(|(name, _)| *name).find(|name| name.to_lowercase() == plain)
+    let mut names = Q::UNITS.iter().map(|(name, _)| *name);
+    let is_same = |name: &&str| name.to_lowercase() == plain;
+    let begins = |name: &&str| name.to_lowercase().starts_with(&plain);
+    names.clone().find(is_same).or_else(|| names.find(begins))
 }
 
 enum Scaled {
@@ -273,6 +276,8 @@ mod tests {
         assert!(parse::<Rate>("0 Gbps").is_err());
         let gigabits = parse::<Rate>("10 Gbit/s").unwrap_err();
         assert_eq!(gigabits.help, "did you mean \"10 Gbps\"?");
+        assert_eq!(parse::<Rate>("100G").unwrap_err().help, "did you mean \"100 Gbps\"?");
+        assert_eq!(parse::<Bytes>("64k").unwrap_err().help, "did you mean \"64 KB\"?");
     }
 
     #[test]
