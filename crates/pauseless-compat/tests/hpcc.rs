@@ -126,6 +126,31 @@ fn conweaves_files_run_with_the_rules_of_real_switches() {
     assert_eq!(compat.scenario.text(), alone.scenario.text());
 }
 
+/// Everything after a number of the first line that does not fit would be wrong: that is one problem.
+#[test]
+fn a_wrong_number_in_the_first_line_is_one_problem() {
+    let folder = folder("incast");
+    let place = tempfile::tempdir().unwrap();
+    for name in ["config.txt", "flow.txt", "trace.txt"] {
+        std::fs::copy(folder.join(name), place.path().join(name)).unwrap();
+    }
+    let topology = std::fs::read_to_string(folder.join("topology.txt")).unwrap();
+    assert!(topology.starts_with("19 2 18\n"));
+    for (header, expected) in [
+        ("19 1 18", "link 1 begins inside of a line"),
+        ("19 3 18", "link 1 begins inside of a line"),
+        ("19 2 17", "has 0 links"),
+        ("19 2 19", "link 19 of 19"),
+    ] {
+        let text = topology.replacen("19 2 18", header, 1);
+        std::fs::write(place.path().join("topology.txt"), text).unwrap();
+        let read = hpcc::read(&place.path().join("config.txt"), Compat::None);
+        let wrong = read.expect_err(header).to_string();
+        assert_eq!(wrong.matches("pauseless: ").count(), 1, "{header}: {wrong}");
+        assert!(wrong.contains(expected), "{header}: {wrong}");
+    }
+}
+
 /// Marks are random here, and what is simultaneous decides who draws which number.
 #[test]
 fn an_incast_under_dcqcn_is_as_there() {

@@ -235,8 +235,31 @@ fn what_is_set_counts_in_every_run_and_is_said() {
     // The case that has another threshold has this one, too: it is the last word.
     assert!(low > 100.0 && (high - low).abs() < 15.0, "{low} and {high} KB");
     assert!(text::report(&done, Paint::Plain).contains("; flow_control.xoff=100 KB"));
+    // Runs with other parameters break no claim, and the file's reasons are not theirs.
+    let others = set("topology.rate", "20 Gbps").unwrap_or_else(|it| panic!("{it}"));
+    assert!(!others.is_broken());
+    let text = text::report(&others, Paint::Plain);
+    assert!(text.contains("other parameters"), "{text}");
+    assert!(!text.contains("BROKEN") && !text.contains("why:"), "{text}");
     let wrong = set("flow_control.xof", "100 KB").expect_err("no such key").to_string();
     assert!(wrong.contains("xoff"), "{wrong}");
+}
+
+/// A key of one scheme is set in the runs of that scheme, and it is said in which it is not.
+#[test]
+fn a_key_of_one_scheme_is_set_where_it_exists() {
+    let of_high = r#"{ "flow_control.xoff" = "90 KB", "flow_control.xon" = "88 KB" }"#;
+    let claims = CLAIMS.replace(of_high, r#"{ flow_control = { kind = "none" } }"#);
+    let papers = Papers::new("scheme", &claims);
+    let settings = [("flow_control.xon", "30 KB"), ("switch.processing", "1 us")];
+    let settings = settings.map(|(key, value)| (key.to_string(), value.to_string()));
+    let done = carry_out_with(&papers.entry(), Scale::Quick, &settings);
+    let done = done.unwrap_or_else(|it| panic!("{it}"));
+    let expected = [
+        "flow_control.xon=30 KB (no such key in high/output-queued, high/virtual-output-queued)",
+        "switch.processing=1 us",
+    ];
+    assert_eq!(done.settings, expected);
 }
 
 /// Claims can ask for any number of the registry, of a part of the run, and what they ask for is in

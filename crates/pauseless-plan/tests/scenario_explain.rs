@@ -191,6 +191,28 @@ fn conceptual() {
     );
 }
 
+/// Thresholds and steps that grow with the speed of a link are shown as they are in force there.
+#[test]
+fn what_is_scaled_is_shown_as_it_is_in_force() {
+    let path = format!("{}/../../scenarios/pcn-fig1.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap().replace("\"40 Gbps\"", "\"100 Gbps\"");
+    let text = text.replace("kind = \"pfc\"", "kind = \"pfc\"\nunsafe_parameters = true");
+    let overrides = Overrides { congestion: Scheme::named("dcqcn"), ..Overrides::default() };
+    let scenario = Scenario::parse("fast", &text, &overrides).unwrap();
+    let group = explain(&scenario).congestion.expect("a congestion control");
+    let in_force = group.rows.iter().filter(|row| row.formula.starts_with("in force"));
+    let in_force = in_force.map(|row| [&row.symbol[..], &row.formula, &row.value, row.source]);
+    let (egress, host) =
+        ("in force at an egress of 100 Gbps", "in force at a host's link of 100 Gbps");
+    let expected = [
+        ["kmin", egress, "12500 B", "as run"],
+        ["kmax", egress, "500 KB", "as run"],
+        ["rate_ai", host, "100 Mbps", "as run"],
+        ["rate_hai", host, "500 Mbps", "as run"],
+    ];
+    assert_eq!(Vec::from_iter(in_force), expected);
+}
+
 /// The parameters of each congestion control, without what is said about ports.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
@@ -246,7 +268,7 @@ fn congestion_controls() {
           rate_hai          R_HAI, the step of hyper increase                                                   200 Mbps    public code
           rate_min          The least rate that a flow is ever limited to                                       100 Mbps    public code
           clamp             When a CNP lowers the target rate, too                                              always      dcqcn15 3.1
-          scale_with_speed  Whether rates and thresholds grow with the speed of the link                        true        dcqcn15 3.1
+          scale_with_speed  Whether rates and thresholds grow with the speed of the link                        true        our choice
         congestion control timely for 2 of 226 flows
           class             in which sources are told                                                     1             as run
           ack_every         the target acknowledges                                                       every packet  default
@@ -260,7 +282,8 @@ fn congestion_controls() {
           hai_factor        The factor by which steps are larger then                                     5.0           timely15 snippet
           rate_min          The least rate                                                                10 Mbps       our choice
           patched           The middle branch of CoNEXT 2016                                              false         timely15 snippet
-          scale_with_speed  Whether steps grow with the speed of the link                                 true          timely15 snippet
+          scale_with_speed  Whether steps grow with the speed of the link                                 true          our choice
+          delta             in force at a host's link of 40 Gbps                                          40 Mbps       as run
         congestion control hpcc for 2 of 226 flows
           class            in which sources are told                                              1                  as run
           ack_every        the target acknowledges                                                every packet       default

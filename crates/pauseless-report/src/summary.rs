@@ -92,6 +92,10 @@ fn completion(completion: &Completion) -> Section {
     }
     let mut notes = Vec::new();
     notes.extend(unfinished(all));
+    if detail == Detail::Few && all.finished > 1 {
+        // The nearest rank of 95 % among 19 values is the last one.
+        notes.push("Of fewer than 20 flows p95, p99 and p99.9 are the largest.".to_string());
+    }
     if all.not_started > 0 {
         let flows = quantity::plural(all.not_started as u64, "flow");
         notes.push(format!("Besides these, {flows} did not start."));

@@ -229,17 +229,20 @@ pub(super) fn wire_loss(run: &Run) -> Option<String> {
     (wire.packets > 0).then_some(format!("{} lost on wires (wire_loss)", lost(wire)))
 }
 
-/// Why flows that have lost something do not finish, if some do not.
+/// Why flows do not finish of a run that has lost something, if some do not.
 pub(super) fn unfinished(run: &Run) -> Option<String> {
     let outcome = &run.outcome;
     let why = match run.scenario.config.transport.recovery {
-        Recovery::None => "nothing that was lost is sent again",
+        Recovery::None => {
+            "nothing that is lost is sent again; transport.recovery = \"go-back-n\" with a timeout does"
+        }
         Recovery::GoBackN(GoBackN { timeout, .. }) if timeout == Span::MAX => {
-            "go-back-n without a timeout"
+            "go-back-n without a timeout; transport.timeout = \"100 us\" sends last packets again"
         }
         Recovery::GoBackN(_) => return None,
     };
-    let is_lossy = outcome.losses.wire.packets > 0 && !outcome.is_stuck() && !run.interrupted;
+    let has_lost = outcome.losses.wire.packets > 0 || outcome.lost_packets > 0;
+    let is_lossy = has_lost && !outcome.is_stuck() && !run.interrupted;
     let open = run.scenario.config.flows.iter().zip(&outcome.flows).filter(|(flow, outcome)| {
         let has_started = has_started(&run.outcome, outcome);
         flow.is_finite() && has_started && outcome.finish.is_none()

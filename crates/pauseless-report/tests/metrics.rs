@@ -175,6 +175,7 @@ fn the_text_is_short() {
           all, at best                           680 us   100 us  1.91 ms           27.3  4.00     76.4
           all, at worst                               -   100 us        -              -  4.00        -
           1 of 3 flows (33.3 %) did not finish. Completion times and slowdowns leave them out; with them each lies between "at best" and "at worst" (-: no bound).
+          Of fewer than 20 flows p95, p99 and p99.9 are the largest.
           Besides these, 1 flow did not start.
 
         links

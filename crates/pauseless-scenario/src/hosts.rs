@@ -113,7 +113,26 @@ fn not_a_host(topology: &Topology, text: &At<String>, name: &str) -> Problem {
     }
     let problem = text.place.problem(format!("there is no host {name:?}"));
     let names = topology.hosts().iter().map(|host| topology.node(*host).name.as_str());
-    problem.help(did_you_mean(name, names))
+    let ends = name
+        .split_once('-')
+        .filter(|(a, b)| [a, b].iter().all(|it| names.clone().any(|host| host == **it)));
+    problem.help(match (ends, numbered(names.clone())) {
+        (Some((first, last)), _) => format!("a range is written {first}..{last}"),
+        (None, Some(all)) => format!("hosts are {all}"),
+        (None, None) => did_you_mean(name, names),
+    })
+}
+
+/// The first and the last of many names that differ by a number alone: any of these resembles any
+/// other.
+fn numbered<'n>(mut names: impl DoubleEndedIterator<Item = &'n str> + Clone) -> Option<String> {
+    let stem = |name: &'n str| name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let all = names.clone();
+    let (first, last) = (names.next()?, names.next_back()?);
+    let is_alike = |name: &str| name.len() > stem(first).len() && name.starts_with(stem(first));
+    let is_number = |name: &'n str| is_alike(name) && stem(name) == stem(first);
+    let is_many = names.next().is_some();
+    (is_many && all.into_iter().all(is_number)).then(|| format!("{first}..{last}"))
 }
 
 /// The switch called `name`, or a report.
@@ -168,12 +187,13 @@ mod tests {
             ("H2..H2", Ok((1, 1, 1))),
             ("H1..H2@4", Ok((0, 1, 4))),
             ("H3..H1", Err("H3 comes after H1 in the topology | write H1..H3")),
-            ("H1..H9", Err("there is no host \"H9\" | did you mean H1?")),
-            ("H..H3", Err("there is no host \"H\" | did you mean H1?")),
+            ("H1..H9", Err("there is no host \"H9\" | hosts are H1..H3")),
+            ("H..H3", Err("there is no host \"H\" | hosts are H1..H3")),
+            ("H1-H3", Err("there is no host \"H1-H3\" | a range is written H1..H3")),
             ("S1", Err("S1 is a switch | ")),
             ("H1@0", Err("\"0\" is no number of an address | ")),
             ("H1@two", Err("\"two\" is no number of an address | ")),
-            ("", Err("there is no host \"\" | ")),
+            ("", Err("there is no host \"\" | hosts are H1..H3")),
         ];
         for (text, expected) in cases {
             assert_eq!(read(&topology, text), expected.map_err(str::to_string), "{text}");

@@ -175,6 +175,10 @@ pub fn parse_file(
     let table = parse_table(text).map_err(refuse)?;
     let sink = Sink::default();
     let root = Section::root(&sink, table);
+    if !root.has(topology::NAME) && ["axis", "scenario"].iter().any(|key| root.has(key)) {
+        let problem = root.place.problem("this is a campaign, and no scenario");
+        return Err(refuse(vec![problem.help("make its runs with `pauseless sweep`")]));
+    }
     let written = Written::read(root, &sink, overrides, Aim::Run, folder_of(file));
     written.check_only.refuse_run(&sink);
     match written.resolve(name, &sink) {
@@ -586,9 +590,9 @@ impl Scenario {
         let late = config.flows.iter().filter(|flow| flow.start >= end);
         let late =
             late.map(|flow| format!("flow {}: it starts after the end of the run", flow.name));
-        let traffic = parts.traffic.iter();
-        let traffic = traffic.filter_map(|traffic| traffic.warning(&config.flows));
+        let traffic = parts.traffic.iter().flat_map(|traffic| traffic.warnings(config));
         let warnings = observe::provenance_warning(config).into_iter().chain(late).chain(traffic);
+        let warnings = warnings.chain(transport::warning(config));
         self.warnings.extend(warnings.chain(lifetime::warnings(config)));
     }
 }

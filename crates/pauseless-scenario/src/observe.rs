@@ -344,16 +344,21 @@ pub(crate) fn write_provenance(file: &mut File, is_tracing: bool) {
     }
 }
 
-/// What is said where there are no pauses to look for.
-pub(crate) fn provenance_warning(config: &Config) -> Option<String> {
+/// The flow control of every port and class of every switch.
+pub(crate) fn controls(config: &Config) -> impl Iterator<Item = FlowControl> {
     let classes = (0..config.ingress.class_count()).map(|class| Class(class as u8));
-    let mut controls = config.topology.switches().iter().flat_map(|switch| {
+    config.topology.switches().iter().flat_map(move |switch| {
         let ports = (0..config.topology.ports(*switch).len()).map(|port| PortId(port as u16));
         let classes = classes.clone();
         ports.flat_map(move |port| {
             classes.clone().map(move |class| config.ingress.get(*switch, port, class).control)
         })
-    });
+    })
+}
+
+/// What is said where there are no pauses to look for.
+pub(crate) fn provenance_warning(config: &Config) -> Option<String> {
+    let mut controls = controls(config);
     let first = controls.next().filter(|_| config.is_tracing)?;
     let is_pfc = |control: &FlowControl| matches!(control, FlowControl::Pfc(_));
     (!is_pfc(&first) && !controls.any(|control| is_pfc(&control))).then(|| {

@@ -2,12 +2,14 @@
 
 use std::ops::RangeInclusive;
 
+use pauseless_core::flow_control::FlowControl;
 use pauseless_core::transport::{
     AnswerSizes, Finish, GoBackN, Pacing, Recovery, Transport, Window,
 };
 use pauseless_core::unit::{Bytes, Span};
+use pauseless_sim::Config;
 
-use super::congestion;
+use super::{congestion, observe};
 use pauseless_text::declare::{Declared, Info, Key, WordOr};
 use pauseless_text::file::File;
 use pauseless_text::reader::{At, Section};
@@ -61,6 +63,22 @@ section! {
 /// The section, for documents and schemas.
 pub(crate) fn info() -> Info {
     Keys::info()
+}
+
+/// What is to be said of go-back-N without a timeout where packets can get lost.
+pub(crate) fn warning(config: &Config) -> Option<String> {
+    let Recovery::GoBackN(GoBackN { timeout: Span::MAX, .. }) = config.transport.recovery else {
+        return None;
+    };
+    let loses = |share: f64| share > 0.0;
+    let is_lossy = loses(config.wire_loss.share)
+        || config.wire_loss.ports.iter().any(|(_, _, share)| loses(*share))
+        || observe::controls(config).any(|control| matches!(control, FlowControl::None));
+    is_lossy.then(|| {
+        "transport.recovery = \"go-back-n\" has no timeout: a flow whose last packets are lost does \
+         not finish; write transport.timeout = \"100 us\", or whatever suits the round trip"
+            .to_string()
+    })
 }
 
 /// How many bytes a window has.

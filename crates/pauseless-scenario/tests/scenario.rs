@@ -385,3 +385,60 @@ fn flows_are_recorded_by_name() {
     assert_eq!(recorded("flows = []").len(), 0);
     assert_eq!(recorded("flows = false").len(), 0);
 }
+
+/// Hosts H0 to H7 at two leaves, with these keys of an incast.
+fn incast(keys: &str) -> Scenario {
+    parse(&format!(
+        "seed = 3\nduration = \"1 ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 1\n\
+         hosts_per_leaf = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n[switch]\nbuffer = \"1 MB\"\n\
+         [flow_control]\nkind = \"pfc\"\n[[traffic]]\nkind = \"incast\"\nsize = \"10 KB\"\n{keys}\n"
+    ))
+}
+
+#[test]
+fn a_target_among_its_own_sources_is_warned_of() {
+    let warned = "traffic incast: the target H0 is among its sources, and only the 7 other sources send to it";
+    for sources in ["\"H0..H7\"", "\"H1..H7\", \"H0\""] {
+        let scenario = incast(&format!("sources = [{sources}]\ntarget = \"H0\""));
+        assert_eq!(scenario.warnings, [warned], "{sources}");
+        assert_eq!(scenario.config.flows.len(), 7);
+    }
+    for fine in [
+        "sources = [\"H1..H7\"]\ntarget = \"H0\"",
+        "sources = [\"H*\"]\ntarget = \"H0\"",
+        "target = \"H0\"",
+        "sources = [\"H0..H7\"]\ntarget = \"H0\"\ndegree = 7",
+        "sources = [\"H0..H7\"]",
+    ] {
+        assert!(incast(fine).warnings.is_empty(), "{fine}");
+    }
+}
+
+/// All at once by default, so that no result moves; with a jitter each at its own instant, which
+/// the seed decides.
+#[test]
+fn flows_of_an_incast_start_apart_if_they_are_to() {
+    let starts = |keys: &str| {
+        let scenario = incast(&format!("target = \"H0\"\nstart = \"100 us\"\n{keys}"));
+        let again = parse(&scenario.resolved());
+        assert_eq!(again.config.flows, scenario.config.flows, "{keys}");
+        Vec::from_iter(scenario.config.flows.iter().map(|flow| flow.start.as_ps() / 1_000))
+    };
+    assert_eq!(starts(""), [100_000; 7]);
+    let apart = starts("jitter = \"2 us\"");
+    assert!(apart.iter().all(|at| (100_000..102_000).contains(at)), "{apart:?}");
+    let distinct = std::collections::BTreeSet::from_iter(&apart);
+    assert_eq!(distinct.len(), 7, "{apart:?}");
+    let cut = starts("jitter = \"500 us\"\nstop = \"110 us\"");
+    assert!(cut.iter().all(|at| *at < 110_000), "none is put off beyond the stop: {cut:?}");
+}
+
+#[test]
+fn a_campaign_is_told_from_a_scenario() {
+    let campaign = "scenario = \"one.toml\"\n[[axis]]\nkey = \"seed\"\nseeds = 3\n";
+    let wrong = Scenario::parse("c.sweep.toml", campaign, &Overrides::default());
+    let wrong = wrong.expect_err("no scenario").to_string();
+    assert!(wrong.contains("this is a campaign, and no scenario"), "{wrong}");
+    assert!(wrong.contains("make its runs with `pauseless sweep`"), "{wrong}");
+    assert_eq!(wrong.matches("pauseless: ").count(), 1, "{wrong}");
+}

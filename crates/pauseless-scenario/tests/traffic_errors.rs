@@ -194,7 +194,7 @@ fn hosts() {
             17 | sources = ["H4", "S1", "X*", "H3..H1", "H1@2"]
                |            ^^^^
                |
-               = help: did you mean H1?
+               = help: hosts are H1..H3
 
             pauseless: t.toml:17:18: traffic[0].sources[1]: S1 is a switch
                |

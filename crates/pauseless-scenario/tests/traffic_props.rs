@@ -17,13 +17,14 @@ fn section() -> impl Strategy<Value = String> {
         "kind = \"tree-all-reduce\"",
         "kind = \"poisson\"\nload = \"70 %\"\nfan_in = [2, 3]",
     ];
-    const OF_KIND: [(&str, &[usize]); 16] = [
+    const OF_KIND: [(&str, &[usize]); 17] = [
         ("arrivals = \"synchronous\"", &[1]),
         ("sources = [\"H0..H5\"]", &[1, 2, 3]),
         ("targets = [\"H1*\", \"H7\"]", &[1, 2, 3, 7]),
         ("other_rack = false", &[1, 2, 3, 7]),
         ("degree = 2", &[2]),
         ("interval = \"150 us\"", &[2]),
+        ("jitter = \"40 us\"", &[2]),
         ("think = \"20 us\"", &[3]),
         ("parallel = 3", &[3]),
         ("hosts = [\"H*\"]", &[4, 5, 6]),

@@ -139,3 +139,22 @@ fn nonsense_is_refused() {
         assert!(problems.contains(words), "{more}\n{problems}");
     }
 }
+
+/// Where packets can get lost, flows that are never asked for their last packets again stay open.
+#[test]
+fn go_back_n_without_a_timeout_is_warned_of_where_packets_get_lost() {
+    let warnings = |more: &str, control: &str| {
+        let text = with(more).replace("kind = \"pfc\"", control);
+        let mut warnings = read(&text).warnings.into_iter();
+        warnings.any(|it| it.starts_with("transport.recovery = \"go-back-n\" has no timeout"))
+    };
+    let recovery = "[transport]\nrecovery = \"go-back-n\"\n";
+    let (pfc, none) = ("kind = \"pfc\"", "kind = \"none\"");
+    assert!(!warnings(recovery, pfc), "nothing is lost under PFC");
+    assert!(warnings(recovery, none));
+    assert!(warnings(&format!("{recovery}[timing]\nwire_loss = 0.01"), pfc));
+    let one_port = "[[wire_loss]]\nports = [\"H2:S1\"]\nshare = 0.25";
+    assert!(warnings(&format!("{recovery}{one_port}"), pfc));
+    assert!(!warnings(&format!("{recovery}timeout = \"1 ms\""), none));
+    assert!(!warnings("", none), "nobody has asked for recovery");
+}

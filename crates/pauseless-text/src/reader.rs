@@ -237,23 +237,31 @@ impl<'s> Section<'s> {
     }
 }
 
-/// The most similar of `names`, as a question; empty when none is similar enough.
+/// So many letters at the beginning of a name say which is meant.
+const BEGINNING_MIN: usize = 4;
+
+/// The most similar of `names`, or the only one that begins so, as a question; empty when there is
+/// none.
 pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     // A word of a megabyte resembles nothing, and comparing is quadratic.
     if word.len() > 64 {
         return String::new();
     }
     let lower = word.to_lowercase();
-    let distances = names.into_iter().map(|name| {
+    let names = Vec::from_iter(names);
+    let distances = names.iter().map(|name| {
         let distance = strsim::osa_distance(&lower, &name.to_lowercase());
-        (distance, name)
+        (distance, *name)
     });
-    match distances.min() {
-        Some((distance, name)) if distance <= 1 + word.len() / 4 => {
-            format!("did you mean {name}?")
-        }
-        _ => String::new(),
-    }
+    let near = distances.min().filter(|(distance, _)| *distance <= 1 + word.len() / 4);
+    // Whoever writes [congestion] means [congestion_control].
+    let begins =
+        |name: &&&str| word.len() >= BEGINNING_MIN && name.to_lowercase().starts_with(&lower);
+    let near = near.map(|(_, name)| name).or_else(|| {
+        let mut longer = names.iter().filter(begins);
+        longer.next().filter(|_| longer.next().is_none()).copied()
+    });
+    near.map_or(String::new(), |name| format!("did you mean {name}?"))
 }
 
 /// What is expected where a whole number within `range` is.

@@ -173,7 +173,7 @@ fn similar_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
     let plain = plain.replace("/s", "ps").replace("bit", "b");
     let names = || Q::UNITS.iter().map(|(name, _)| *name);
     let is_short = |name: &&str| {
-        ["", "b", "bps"].iter().any(|end| *name.to_lowercase() == plain.clone() + end)
+        ["b", "bps"].iter().any(|end| *name.to_lowercase() == plain.clone() + end)
     };
     names().find(|name| name.to_lowercase() == plain).or_else(|| names().find(is_short))
 }
@@ -281,6 +281,8 @@ mod tests {
             assert!(parse::<Rate>(text).unwrap_err().help.contains(" Gbps\"?"), "{text}");
         }
         assert_eq!(parse::<Rate>("10 Gb/s"), parse("10 Gbps"));
+        assert_eq!(parse::<Rate>("100G").unwrap_err().help, "did you mean \"100 Gbps\"?");
+        assert_eq!(parse::<Bytes>("64k").unwrap_err().help, "did you mean \"64 KB\"?");
     }
 
     #[test]

@@ -69,6 +69,41 @@ fn runs_that_begin_late_have_exact_instants() {
     assert!(done.stdout.contains(at), "{}", done.stdout);
 }
 
+/// What stands where the outputs go may be the work of days of another simulator.
+#[test]
+fn no_output_is_written_over_that_is_not_ours() {
+    let place = Place::new();
+    let source = std::fs::canonicalize(place.path("examples/hpcc/ring5_pfc")).expect("a folder");
+    for name in ["config.txt", "topology.txt", "flow.txt", "trace.txt"] {
+        std::fs::copy(source.join(name), place.path(name)).expect("a copy");
+    }
+    std::fs::create_dir(place.path("out")).expect("a folder");
+    let theirs = "0b000001 0b000101 10000 100 1000 2000000000 5 4\n";
+    place.write("out/pfc.txt", theirs);
+    let short = ["run", "config.txt", "-q", "--stop-on", "deadlock"];
+    let with = |more: &[&str]| place.run(&[&short[..], more].concat());
+    for more in [&[][..], &["--seed", "4"], &["--compat", "hpcc"]] {
+        let done = with(more);
+        assert_eq!(done.code, Some(2), "{more:?}: {}", done.stderr);
+        let why = "cannot write out/pfc.txt: it is there, and not as this program wrote it; \
+                   --out DIR writes elsewhere, --force writes over it";
+        assert!(done.stderr.contains(why), "{more:?}: {}", done.stderr);
+        assert_eq!(place.text("out/pfc.txt"), theirs, "{more:?}");
+    }
+    let done = with(&["--out", "mine"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stderr.contains("wrote mine/fct.txt, mine/pfc.txt\n"), "{}", done.stderr);
+    assert_eq!(place.text("out/pfc.txt"), theirs);
+    let done = with(&["--out", "mine", "--seed", "4"]);
+    assert_eq!(done.code, Some(0), "its own files may be replaced: {}", done.stderr);
+    let done = with(&["--force"]);
+    assert!(done.stderr.contains("wrote out/fct.txt, out/pfc.txt\n"), "{}", done.stderr);
+    assert_ne!(place.text("out/pfc.txt"), theirs);
+    let done = place.run(&["run", RING, "--force"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("--force is for the output files"), "{}", done.stderr);
+}
+
 /// That simulator's results and ours stand beside each other, and the verdict is ours.
 #[test]
 fn a_replica_stands_beside_our_engine() {
@@ -113,13 +148,33 @@ fn what_wires_lose_is_told_and_can_be_denied() {
         for words in [
             "no loss beside wires\n",
             " lost on wires (wire_loss)\n",
-            "flows do not finish: go-back-n without a timeout\n",
+            "flows do not finish: go-back-n without a timeout; transport.timeout = ",
         ] {
             assert!(done.stdout.contains(words), "{words}: {}", done.stdout);
         }
     }
     let document = place.run(&["run", "lossy.toml", "--json"]).json();
     assert!(document["losses"]["wire"]["packets"].as_u64() > Some(0));
+}
+
+/// A run that has dropped packets says why its flows hang, and what to write.
+#[test]
+fn flows_that_hang_after_a_loss_say_why() {
+    let place = Place::new();
+    let lossy = LOSSY.replace("kind = \"pfc\"", "kind = \"none\"");
+    let lossy = lossy.replace("wire_loss = 0.5", "wire_loss = 0.0").replace("1 MB", "20 KB");
+    let incast = "kind = \"incast\"\ntarget = \"H0\"\nsize = \"100 KB\"";
+    let lossy = lossy.replace("kind = \"permutation\"\nsize = \"3 KB\"", incast);
+    let without = lossy.replace("recovery = \"go-back-n\"", "recovery = \"none\"");
+    place.write("without.toml", &without);
+    let done = place.run(&["run", "without.toml", "-q"]);
+    let why = "do not finish: nothing that is lost is sent again; transport.recovery = \
+               \"go-back-n\" with a timeout does\n";
+    assert!(done.stdout.contains("\nloss: ") && done.stdout.contains(why), "{}", done.stdout);
+    place.write("never.toml", &lossy);
+    let done = place.run(&["run", "never.toml"]);
+    let warned = "warning: never: transport.recovery = \"go-back-n\" has no timeout: ";
+    assert!(done.stderr.contains(warned), "{}", done.stderr);
 }
 
 /// Half of all packets are lost, and so are last ones.

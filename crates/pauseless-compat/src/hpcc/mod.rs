@@ -4,6 +4,7 @@
 //! `docs/hpcc.md` has every key, what is the same as there and what differs.
 
 mod config;
+mod earlier;
 mod flow;
 mod output;
 mod replicate;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use crate::replica::engine::Setup;
 
 use config::Config;
+pub use earlier::Foreign;
 use flow::{Flow, Ports};
 pub use output::execute;
 use pauseless_scenario::ScenarioFile;
@@ -68,6 +70,20 @@ pub struct Outputs {
     pub is_host: Vec<bool>,
     /// The files that were read, which are never written over.
     pub inputs: Vec<PathBuf>,
+    /// What is done about files of these names that this program did not write.
+    pub foreign: Foreign,
+}
+
+impl Outputs {
+    /// Has all files written into `folder`, under the names that the configuration gives them.
+    pub fn move_into(&mut self, folder: &Path) {
+        let files = [&mut self.fct, &mut self.pfc].into_iter();
+        for file in files.chain(self.qlen.as_mut().map(|monitor| &mut monitor.file)) {
+            if let Some(name) = file.file_name() {
+                *file = folder.join(name);
+            }
+        }
+    }
 }
 
 /// What completion times say of a flow.
@@ -188,7 +204,11 @@ impl Reader<'_> {
             beside
         } else {
             let problem = entry.problem(format!("there is no file {}", name.display()));
-            let help = "paths are relative to the current folder, or to that of this file";
+            let help = if Path::new("..").join(name).exists() {
+                "it is there as seen from one folder up: run it from there, as that simulator is"
+            } else {
+                "paths are relative to the current folder, or to that of this file"
+            };
             self.sink.push(problem.help(help));
             return None;
         };

@@ -13,7 +13,7 @@ use pauseless_sim::config::QueueWatch;
 use pauseless_sim::heard::{Heard, Lengths};
 use pauseless_sim::outcome::Outcome;
 
-use super::{Case, FlowLine, Monitor, Outputs, replicate};
+use super::{Case, FlowLine, Foreign, Monitor, Outputs, earlier, replicate};
 use pauseless_run::{self as run, Progress, Run, Scribe};
 use pauseless_scenario::Scenario;
 use pauseless_text::output;
@@ -77,12 +77,18 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// None of the files `taken` is written over.
-    fn create(path: &Path, taken: &mut Vec<PathBuf>) -> io::Result<Output> {
+    /// None of the files `taken` is written over, nor what is `foreign`, unless it may be.
+    fn create(path: &Path, taken: &mut Vec<PathBuf>, foreign: Foreign) -> io::Result<Output> {
         let named = |error: io::Error| unwritable(path, &error);
+        let refused = |why: &str| Err(named(io::Error::new(io::ErrorKind::AlreadyExists, why)));
         if taken.iter().any(|other| is_one_file(path, other)) {
-            let message = "it is an input file or another output; give it another name";
-            return Err(named(io::Error::new(io::ErrorKind::AlreadyExists, message)));
+            return refused("it is an input file or another output; give it another name");
+        }
+        if foreign == Foreign::Keep && !earlier::is_replaceable(path) {
+            return refused(
+                "it is there, and not as this program wrote it; --out DIR writes elsewhere, \
+                 --force writes over it",
+            );
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(named)?;
@@ -103,6 +109,7 @@ impl Output {
         let Output { path, file } = self;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error);
         file.and_then(output::Output::finish).map_err(|error| unwritable(&path, &error))?;
+        earlier::note(&path);
         Ok(path)
     }
 }
@@ -133,7 +140,8 @@ fn is_one_file(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| fs::canonicalize(path);
     match (identity(one), identity(other)) {
         (Ok(one), Ok(other)) => one == other,
-        _ => false,
+        // Files that are not there yet have names only.
+        _ => one == other,
     }
 }
 
@@ -141,15 +149,16 @@ impl<'o> Files<'o> {
     /// Before the run: it would be a pity to learn afterwards that there is no place for them.
     pub(super) fn create(outputs: &'o Outputs) -> io::Result<Files<'o>> {
         let mut taken = outputs.inputs.clone();
+        let mut create = |path: &Path| Output::create(path, &mut taken, outputs.foreign);
         let qlen = outputs.qlen.as_ref().map(|monitor| {
-            let output = Output::create(&monitor.file, &mut taken)?;
+            let output = create(&monitor.file)?;
             io::Result::Ok((output, monitor))
         });
         let qlen = qlen.transpose()?;
         let mut files = Files {
             outputs,
-            fct: Output::create(&outputs.fct, &mut taken)?,
-            pfc: Output::create(&outputs.pfc, &mut taken)?,
+            fct: create(&outputs.fct)?,
+            pfc: create(&outputs.pfc)?,
             qlen,
             next_dump: Time::MAX,
         };

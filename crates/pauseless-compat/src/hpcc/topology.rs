@@ -58,6 +58,10 @@ impl Topology {
                 return topology;
             };
             topology.add_switch(&word, sink);
+            if sink.count() > before {
+                // All that follows would be taken for something else, too.
+                return topology;
+            }
         }
         let mut interfaces = vec![0; node_count];
         for number in 0..link_count {
@@ -65,9 +69,22 @@ impl Topology {
                 missing(text, &format!("link {} of {link_count}", number + 1), sink);
                 break;
             };
-            if let Some(link) = topology.read_link(&row, &mut interfaces, sink) {
+            let own = Sink::default();
+            if let Some(link) = topology.read_link(&row, &mut interfaces, &own) {
                 topology.links.push(link);
             }
+            let wrong = own.into_list();
+            let is_across = text.text[row[0].at().start..row[4].at().end].contains('\n');
+            if is_across && !wrong.is_empty() {
+                let problem =
+                    row[0].problem(format!("link {} begins inside of a line", number + 1));
+                sink.push(problem.help(
+                    "the first line says how many nodes, switches and links there are: one of these \
+                     numbers does not fit what follows",
+                ));
+                break;
+            }
+            wrong.into_iter().for_each(|problem| sink.push(problem));
         }
         topology.collapse();
         if sink.count() == before {

@@ -13,7 +13,7 @@ use super::config::Config;
 use super::flow::Flow;
 use super::topology::Topology;
 use super::ways::Ways;
-use super::{Case, Compat, FlowLine, Monitor, Outputs};
+use super::{Case, Compat, FlowLine, Foreign, Monitor, Outputs};
 use keys::Settings;
 use pauseless_text::problem::{FileId, Problem, Sink};
 use pauseless_text::source::Source;
@@ -179,6 +179,7 @@ fn outputs(input: Input<'_>, topology: &Topology, flows: Vec<FlowLine>) -> Outpu
         interfaces,
         is_host: Vec::from_iter(topology.is_switch.iter().map(|is_switch| !is_switch)),
         inputs: Vec::new(),
+        foreign: Foreign::default(),
     }
 }
 

@@ -92,6 +92,32 @@ struct Phantom {
     last: Time,
 }
 
+/// What decides about marks at an egress of one speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thresholds {
+    /// The bytes of a queue up to which no packet is marked.
+    pub kmin: f64,
+    /// The bytes of a queue above which every packet is marked.
+    pub kmax: f64,
+    /// The probability of a mark just below `kmax`.
+    pub pmax: f64,
+}
+
+impl Config {
+    /// What is in force at an egress of rate `line`: its own thresholds, or the usual ones, scaled
+    /// if they are.
+    pub fn at(&self, line: Rate) -> Thresholds {
+        let mut levels = self.levels.iter().flatten();
+        if let Some(level) = levels.find(|it| u64::from(it.mbps) * 1_000_000 == line.as_bps()) {
+            let Level { kmin, kmax, pmax, .. } = *level;
+            return Thresholds { kmin: kmin.into(), kmax: kmax.into(), pmax: pmax.into() };
+        }
+        let factor = scaled(line, line, self.reference) / line.as_bps() as f64;
+        let [kmin, kmax] = [self.kmin, self.kmax].map(|bytes| bytes.get() as f64 * factor);
+        Thresholds { kmin, kmax, pmax: self.pmax }
+    }
+}
+
 impl Marker {
     /// A marker for an egress of rate `line`; `seed` begins its random sequence.
     pub fn new(config: &Config, line: Rate, seed: u64) -> Marker {
@@ -99,7 +125,7 @@ impl Marker {
             config.phantom.is_none() || config.mark_at == MarkAt::Departure,
             "a phantom queue knows only what leaves"
         );
-        let factor = scaled(line, line, config.reference) / line.as_bps() as f64;
+        let Thresholds { kmin, kmax, pmax } = config.at(line);
         let phantom = config.phantom.map(|share| {
             Box::new(Phantom {
                 drain: share * line.as_bps() as f64 / 8e12,
@@ -107,14 +133,6 @@ impl Marker {
                 last: Time::ZERO,
             })
         });
-        let mut levels = config.levels.iter().flatten();
-        let own = levels.find(|level| u64::from(level.mbps) * 1_000_000 == line.as_bps());
-        let (kmin, kmax, pmax) = match own {
-            Some(level) => (level.kmin.into(), level.kmax.into(), level.pmax.into()),
-            None => {
-                (config.kmin.get() as f64 * factor, config.kmax.get() as f64 * factor, config.pmax)
-            }
-        };
         Marker { kmin, kmax, pmax, mark_at: config.mark_at, phantom, dither: Dither::new(seed) }
     }
 

@@ -257,8 +257,9 @@ impl Bounds {
     }
 }
 
-/// The value of `step` on a link of rate `line`, if it is given for a link of rate `reference`.
-fn scaled(step: Rate, line: Rate, reference: Option<Rate>) -> f64 {
+/// The value of `step` on a link of rate `line` in bit/s, if it is given for a link of rate
+/// `reference`.
+pub fn scaled(step: Rate, line: Rate, reference: Option<Rate>) -> f64 {
     let reference = reference.unwrap_or(line);
     step.as_bps() as f64 * line.as_bps() as f64 / reference.as_bps() as f64
 }

@@ -141,7 +141,13 @@ pub fn find(entries: &[Entry], name: &str) -> Result<Entry, String> {
     entries.iter().find(|it| it.name() == name).cloned().ok_or_else(|| {
         let names: Vec<String> = entries.iter().map(Entry::name).collect();
         let near = did_you_mean(name, names.iter().map(String::as_str));
+        // Two papers have a Fig. 9.
+        let same = names.iter().filter(|it| it.ends_with(&format!("-{name}")));
+        let same = Vec::from_iter(same.map(String::as_str)).join(" or ");
         let near = match near.as_str() {
+            _ if !same.is_empty() => {
+                return format!("no experiment is called {name:?}; did you mean {same}?");
+            }
             "" => "pauseless repro --list names all",
             near => near,
         };
@@ -207,6 +213,17 @@ mod tests {
                 assert!(name.ends_with(CLAIMS) || found, "{}/{name}", read.paper);
             }
         }
+    }
+
+    #[test]
+    fn a_figure_without_its_paper_is_known() {
+        let wrong = |name: &str| find(&embedded(), name).expect_err("no such name");
+        let expected = "no experiment is called \"fig9\"; did you mean gfc-fig9?";
+        assert_eq!(wrong("fig9"), expected);
+        let expected = "no experiment is called \"table1\"; did you mean gfc-table1 or pcn-table1?";
+        assert_eq!(wrong("table1"), expected);
+        assert!(wrong("gfc-fg9").ends_with("did you mean gfc-fig9?"));
+        assert!(wrong("nothing").ends_with("pauseless repro --list names all"));
     }
 
     #[test]

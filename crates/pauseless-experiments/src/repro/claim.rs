@@ -8,6 +8,7 @@ use super::judge::Tried;
 use super::reading::Origin;
 use crate::repro::data::Values;
 use pauseless_run::metrics::bias::Doubt;
+use pauseless_text::declare::Filled;
 use pauseless_text::named;
 use pauseless_text::problem::Problem;
 use pauseless_text::reader::At;
@@ -42,6 +43,18 @@ pub struct Finding {
 }
 
 impl Judged {
+    /// Takes it that the runs had other parameters than the file says, so that it need not be as
+    /// it is marked, and that the reasons in the file are of other runs.
+    pub(super) fn vary(&mut self) {
+        if matches!(self.verdict, Verdict::Broken | Verdict::Unmarked) {
+            self.verdict = Verdict::OtherParameters;
+        }
+        self.claim.reason = Filled::new(String::new());
+        for tried in &mut self.readings {
+            tried.judged.vary();
+        }
+    }
+
     /// The best source of the readings under which it is met; `None` unless that is what it counts as.
     pub fn source(&self) -> Option<Origin> {
         let wanted = match self.verdict {
@@ -75,6 +88,9 @@ named! {
         Broken = "BROKEN",
         /// It holds where it is marked as not met: the file is out of date.
         Unmarked = "met, unmarked",
+        /// It is not as it is marked, in runs with other parameters than the paper's: that is an
+        /// answer and nothing broken.
+        OtherParameters = "other parameters",
         /// It is judged at another scale only.
         OtherScale = "other scale",
     }

@@ -151,14 +151,18 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
         prefixes: &prefixes,
     };
     let claims = experiment.claims.iter().map(|claim| judge.judge(claim));
-    let claims = claims.collect::<Result<_, _>>().map_err(|wrong| scope.wrong(wrong))?;
+    let claims = claims.collect::<Result<Vec<Judged>, _>>();
+    let mut claims = claims.map_err(|wrong| scope.wrong(wrong))?;
+    let settings = scope.settings();
+    if !settings.is_empty() {
+        claims.iter_mut().for_each(Judged::vary);
+    }
     let (runs, documents) = scope.into_kept();
-    let settings = session.settings.iter().map(|(key, value)| format!("{key}={value}"));
     Ok(Reproduced {
         entry,
         experiment,
         scale: session.scale,
-        settings: settings.collect(),
+        settings,
         measured,
         claims,
         runs,

@@ -1,6 +1,6 @@
 //! What an experiment may do: make runs, on all cores, each only once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,8 +17,9 @@ use pauseless_run::results::Facts;
 use pauseless_run::sample::{self, Asked, Sample, curve};
 use pauseless_scenario::patch;
 use pauseless_scenario::vary::Changed;
-use pauseless_scenario::{Overrides, Problems, Scenario};
+use pauseless_scenario::{Overrides, Problem, Problems, Scenario};
 use pauseless_text::declare::Written;
+use pauseless_text::quantity;
 use pauseless_text::source::Source;
 
 /// A reason why an experiment was not carried out.
@@ -123,9 +124,21 @@ struct Work {
     total: AtomicUsize,
     runs: Mutex<Vec<(usize, Run)>>,
     documents: Mutex<Vec<(usize, serde_json::Value)>>,
+    /// Of every setting of the session, by its place: where it is in force, and where there is no
+    /// such key, such as a threshold of PFC in the runs of another scheme.
+    set: Mutex<BTreeMap<usize, Reached>>,
     /// The runs that were made, by all that decides what comes of them; only of experiments with
     /// readings, of which several may ask for the same run.
     made: Mutex<BTreeMap<[String; 3], Sample>>,
+}
+
+/// The runs that a setting has reached, without the numbers of their seeds.
+#[derive(Default)]
+struct Reached {
+    /// Those in which the key is set.
+    with: BTreeSet<String>,
+    /// Those that have no such key.
+    without: BTreeSet<String>,
 }
 
 impl<'a> Scope<'a> {
@@ -156,21 +169,74 @@ impl<'a> Scope<'a> {
 
     /// The scenario file, resized.
     pub fn text(&self) -> Result<String, Failure> {
+        // Settings come last, after what makes a case of it, see `sample`.
         let text = self.patch(self.text, &self.experiment.resize(self.scale()).set)?;
-        self.with_settings(self.name, text)
+        self.with_reading(text)
     }
 
-    /// A scenario file with what the reading sets, and the settings of the session.
-    fn with_settings(&self, name: &str, text: String) -> Result<String, Failure> {
-        let text = match &self.reading {
-            Some((_, set)) => self.patch(&text, set)?,
-            None => text,
-        };
-        let mut changed = Changed::new(Source { file: name.to_string(), text });
-        for (key, value) in self.session.settings {
-            changed.set(key, value)?;
+    /// A scenario file with what the reading sets.
+    fn with_reading(&self, text: String) -> Result<String, Failure> {
+        match &self.reading {
+            Some((_, set)) => self.patch(&text, set),
+            None => Ok(text),
         }
-        Ok(changed.source.text)
+    }
+
+    /// A scenario file with those settings of the session that it has keys for.
+    fn with_settings(&self, name: &str, mut text: String) -> Result<String, Failure> {
+        for (number, (key, value)) in self.session.settings.iter().enumerate() {
+            let mut changed = Changed::new(Source { file: name.to_string(), text: text.clone() });
+            changed.set(key, value)?;
+            let unknown = unknown_key(&changed.source.text, key);
+            self.reached(number, name, unknown.is_none());
+            if unknown.is_none() {
+                text = changed.source.text;
+            }
+        }
+        Ok(text)
+    }
+
+    /// Notes whether a setting is in force in the runs of a case.
+    fn reached(&self, setting: usize, name: &str, is_set: bool) {
+        let case = name.split(", seed ").next().unwrap_or(name).to_string();
+        let mut set = self.work.set.lock().expect("nobody panics with the lock held");
+        let Reached { with, without } = set.entry(setting).or_default();
+        if is_set { with } else { without }.insert(case);
+    }
+
+    /// Fails with what is wrong with a setting that no run has a key for.
+    fn refuse_useless(&self, tasks: &[Task]) -> Result<(), Failure> {
+        for (number, (key, value)) in self.session.settings.iter().enumerate() {
+            let is_useless = {
+                let set = self.work.set.lock().expect("nobody panics with the lock held");
+                set.get(&number).is_some_and(|reached| reached.with.is_empty())
+            };
+            let Some(task) = tasks.first().filter(|_| is_useless) else {
+                continue;
+            };
+            let source = Source { file: task.name.clone(), text: task.text.to_string() };
+            let mut changed = Changed::new(source);
+            changed.set(key, value)?;
+            if let Some(unknown) = unknown_key(&changed.source.text, key) {
+                return Err(Failure::File(changed.refuse(unknown)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings of the session in words, each with the cases that have no such key.
+    pub(super) fn settings(&self) -> Vec<String> {
+        let set = self.work.set.lock().expect("nobody panics with the lock held");
+        let settings = self.session.settings.iter().enumerate();
+        let settings = settings.map(|(number, (key, value))| {
+            let without = set.get(&number).map(|it| &it.without).filter(|it| !it.is_empty());
+            let without = without.map_or(String::new(), |without| {
+                let names = quantity::some(without.iter().map(String::as_str), NAMES_MAX);
+                format!(" (no such key in {names})")
+            });
+            format!("{key}={value}{without}")
+        });
+        settings.collect()
     }
 
     /// A scenario file with some values replaced by their paths.
@@ -193,8 +259,14 @@ impl<'a> Scope<'a> {
     /// before are not made again.
     pub fn sample(&self, tasks: Vec<Task>) -> Result<Vec<Sample>, Failure> {
         let first = self.work.total.fetch_add(tasks.len(), Ordering::Relaxed);
+        let set = tasks.into_par_iter().map(|mut task| {
+            let text = self.with_reading(task.text.to_string())?;
+            task.text = self.with_settings(&task.name, text)?.into();
+            Ok(task)
+        });
+        let tasks = set.collect::<Result<Vec<Task>, Failure>>()?;
+        self.refuse_useless(&tasks)?;
         let samples = tasks.into_par_iter().enumerate().map(|(index, mut task)| {
-            task.text = self.with_settings(&task.name, task.text.to_string())?.into();
             if let Some((reading, _)) = &self.reading {
                 task.name = format!("{reading}: {}", task.name);
                 task.is_shown = false;
@@ -366,6 +438,16 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// What is wrong with the scenario `text` if it has no such key as `key` under its other keys.
+fn unknown_key(text: &str, key: &str) -> Option<Problems> {
+    let overrides = Overrides::default();
+    let wrong = Scenario::parse("--set", text, &overrides).err()?;
+    let is_it = |it: &Problem| it.key == key && it.message.starts_with("unknown key");
+    wrong.list().iter().any(is_it).then_some(wrong)
+}
+
+/// The most names of cases in a sentence.
+const NAMES_MAX: usize = 6;
 /// The most runs that are replayed on a page.
 const RUNS_MAX: usize = 18;
 /// The most links of a network that is replayed on a page.

@@ -1,6 +1,12 @@
 //! The parameters of the congestion control, with their units and where they come from.
 
-use pauseless_core::congestion::CongestionControl;
+use std::collections::BTreeSet;
+
+use pauseless_core::congestion::marking::Thresholds;
+use pauseless_core::congestion::{CongestionControl, scaled};
+use pauseless_core::id::NodeId;
+use pauseless_core::unit::{Bytes, Rate};
+use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::Reaction;
 
 use super::Group;
@@ -17,6 +23,7 @@ pub(super) fn group(scenario: &Scenario) -> Option<Group> {
     let mut steps = Steps::default();
     common(&mut steps, scenario);
     parameters(&mut steps, congestion.control);
+    in_force(&mut steps, scenario);
     let flows = &scenario.config.flows;
     let told = flows.iter().filter(|flow| flow.reaction != Reaction::None);
     let name = congestion.control.name();
@@ -55,4 +62,53 @@ fn parameters(steps: &mut Steps, control: CongestionControl) {
     };
     let variant = schemes.named(name).expect("a kind that has keys has a name");
     steps.declared((variant.info)(), &*keys);
+}
+
+/// The values that are not used as they are written, for each speed of a link that they have.
+fn in_force(steps: &mut Steps, scenario: &Scenario) {
+    let topology = &scenario.config.topology;
+    let (control, hosts) = (scenario.config.congestion.control, speeds(topology, topology.hosts()));
+    let (reference, rates) = match control {
+        CongestionControl::Dcqcn(it) => {
+            (it.reference, vec![("rate_ai", it.rate_ai), ("rate_hai", it.rate_hai)])
+        }
+        CongestionControl::Qcn(it) => {
+            (it.reference, vec![("rate_ai", it.rate_ai), ("rate_hai", it.rate_hai)])
+        }
+        CongestionControl::Timely(it) => (it.reference, vec![("delta", it.delta)]),
+        _ => return,
+    };
+    if let CongestionControl::Dcqcn(config) = control {
+        let marking = config.marking;
+        let written = Thresholds {
+            kmin: marking.kmin.get() as f64,
+            kmax: marking.kmax.get() as f64,
+            pmax: marking.pmax,
+        };
+        for line in speeds(topology, topology.switches()) {
+            let at = marking.at(line);
+            if at == written {
+                continue;
+            }
+            for (name, bytes) in [("kmin", at.kmin), ("kmax", at.kmax)] {
+                let bytes = Bytes::new(bytes.round() as u64);
+                steps.bytes(name, &format!("in force at an egress of {line}"), bytes, "as run");
+            }
+        }
+    }
+    let Some(reference) = reference else {
+        return;
+    };
+    for line in hosts.into_iter().filter(|line| *line != reference) {
+        for (name, rate) in &rates {
+            let rate = Rate::bps(scaled(*rate, line, Some(reference)).round().max(1.0) as u64);
+            steps.add(name, &format!("in force at a host's link of {line}"), rate, "as run");
+        }
+    }
+}
+
+/// The speeds of the ports of these nodes, each once.
+fn speeds(topology: &Topology, nodes: &[NodeId]) -> BTreeSet<Rate> {
+    let ports = nodes.iter().flat_map(|node| topology.ports(*node));
+    ports.map(|port| port.rate).collect()
 }

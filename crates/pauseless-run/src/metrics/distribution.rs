@@ -57,6 +57,9 @@ pub struct Percentile {
     millionths: u32,
 }
 
+/// One percent in millionths.
+const PERCENT: u32 = 10_000;
+
 impl Percentile {
     /// The median: half of the values are no larger.
     pub const P50: Percentile = Percentile::permille(500);
@@ -84,11 +87,12 @@ impl Percentile {
         Percentile { millionths: permille * 1_000 }
     }
 
-    /// Reads percent such as `99.9`, with at most four decimals; else says what is expected.
+    /// Reads percent such as `99.9`, with at most four decimals; else says what is expected. Less
+    /// than 1 % is refused: whoever writes 0.99 means 99 %, as a quantile of other programs.
     pub fn parse(text: &str) -> Result<Percentile, String> {
         let wrong = || {
             format!(
-                "a percentile is above 0 and at most 100, with at most four decimals, such as 99.9, not {text:?}"
+                "a percentile is from 1 to 100, with at most four decimals, such as 99.9, not {text:?}"
             )
         };
         let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
@@ -98,7 +102,11 @@ impl Percentile {
             return Err(wrong());
         }
         match format!("{whole}{decimals:0<4}").parse() {
-            Ok(millionths @ 1..=1_000_000) => Ok(Percentile { millionths }),
+            Ok(millionths @ 1..PERCENT) => {
+                let meant = Percentile { millionths: millionths * 100 }.percent();
+                Err(format!("a percentile is in percent: did you mean {meant}, not {text}?"))
+            }
+            Ok(millionths @ PERCENT..=1_000_000) => Ok(Percentile { millionths }),
             _ => Err(wrong()),
         }
     }
@@ -162,6 +170,13 @@ mod tests {
             let found = Percentile::parse(text).map(Percentile::name);
             assert_eq!(found, Ok(name.to_string()), "{text}");
         }
+        for (quantile, meant) in [("0.99", "99"), ("0.5", "50"), ("0.9999", "99.99")] {
+            let wrong = Percentile::parse(quantile).expect_err("a quantile");
+            let expected =
+                format!("a percentile is in percent: did you mean {meant}, not {quantile}?");
+            assert_eq!(wrong, expected);
+        }
+        assert_eq!(Percentile::parse("1").map(Percentile::percent), Ok("1".to_string()));
         for wrong in ["", "0", "0.0", "101", "100.1", "-1", "+5", "1e1", "99.99999", "99.", "p99"] {
             assert!(Percentile::parse(wrong).is_err(), "{wrong}");
         }

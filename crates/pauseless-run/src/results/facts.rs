@@ -2,9 +2,11 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::unit::Time;
 use pauseless_sim::config::Flow;
 use pauseless_sim::outcome::{FlowOutcome, QueueOutcome};
 
@@ -39,6 +41,17 @@ pub struct FlowFacts<'r> {
     pub flow: &'r Flow,
     /// The outcome of the flow.
     pub outcome: &'r FlowOutcome,
+}
+
+impl FlowFacts<'_> {
+    /// The last quarter of the life of the flow, over which its late goodput is.
+    fn last_quarter(&self) -> Range<Time> {
+        let end = self.run.outcome.end.min(self.flow.stop);
+        let end = self.outcome.finish.unwrap_or(end);
+        let start = self.outcome.start.unwrap_or(self.flow.start);
+        let quarter = end.saturating_since(start).as_ps() / 4;
+        Time::from_ps(end.as_ps() - quarter)..end
+    }
 }
 
 impl<'r> Facts<'r> {
@@ -79,6 +92,30 @@ impl<'r> Facts<'r> {
     pub fn late_goodputs(&self) -> Option<impl Iterator<Item = f64> + Clone + use<'r>> {
         let flows = &self.run.outcome.flows;
         (!flows.is_empty()).then(|| flows.iter().map(|flow| flow.goodput_late_bps))
+    }
+
+    /// The late goodputs in bit/s of the flows that have most together: over all instants, of those
+    /// in whose last quarter the instant is. Flows that live one after the other share no link,
+    /// however many they are. `None` without flows.
+    pub fn late_goodputs_together(&self) -> Option<Vec<f64>> {
+        let lasts = Vec::from_iter(self.flows().map(|flow| (flow.last_quarter(), flow.outcome)));
+        let mut changes = Vec::new();
+        for (quarter, outcome) in lasts.iter().filter(|(quarter, _)| !quarter.is_empty()) {
+            changes.push((quarter.start, outcome.goodput_late_bps));
+            changes.push((quarter.end, -outcome.goodput_late_bps));
+        }
+        // What ends at an instant is no longer there when something begins then.
+        changes.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let (mut sum, mut most, mut best) = (0.0, 0.0, Time::ZERO);
+        for (instant, change) in changes {
+            sum += change;
+            if sum > most {
+                (most, best) = (sum, instant);
+            }
+        }
+        let together = lasts.iter().filter(|(quarter, _)| quarter.contains(&best));
+        let together = together.map(|(_, outcome)| outcome.goodput_late_bps);
+        (!lasts.is_empty()).then(|| together.collect())
     }
 
     /// What each flow got of its max-min fair rate, in the last quarter of the time in which it sent.

@@ -86,8 +86,12 @@ pub static NUMBERS: &[Number] = numbers! {
         json: Absent("feedback_share_max"), kept: Sampled;
     /// The most that any ingress queue of a switch has held.
     "queue_max": Kb, Run(|it| Some(bytes(it.run.queue_max()))), kept: Usually;
-    /// The late goodput of all flows together.
-    "rate.sum": Gbps, Run(|it| Some(Shown(it.late_goodputs()?.map(gbps).sum()))), kept: Usually;
+    /// The late goodput of flows together: the most, over all instants, that those flows have whose
+    /// last quarter the instant is in.
+    "rate.sum": Gbps, Run(|it| {
+        let rates = it.late_goodputs_together()?.into_iter().map(gbps);
+        Some(Shown(rates.fold(0.0, |sum, rate| sum + rate)))
+    }), kept: Usually;
     /// The mean late goodput of all flows.
     "rate.mean": Gbps, Run(|it| {
         let rates = it.late_goodputs()?.map(gbps);

@@ -123,7 +123,7 @@ fn bad_references_say_what_is_wrong() {
         ("slowdown{p=1, p=2}", "p is there twice"),
         (
             "slowdown{p=101}",
-            "a percentile is above 0 and at most 100, with at most four decimals, such as 99.9, not \"101\"",
+            "a percentile is from 1 to 100, with at most four decimals, such as 99.9, not \"101\"",
         ),
         (
             "fct_us{p=99, size=10KB}",
@@ -261,6 +261,30 @@ fn campaigns_keep_what_they_always_have() {
         "fct_p99_us",
     ];
     assert_eq!(usually, expected);
+}
+
+/// Flows that live one after the other have no rate together that no link could carry.
+#[test]
+fn the_sum_of_rates_is_of_flows_that_live_together() {
+    let run_of = |more: &str| {
+        run(&format!(
+            "duration = \"2 ms\"\n[topology]\nkind = \"n-to-1\"\nsenders = 4\nrate = \"10 Gbps\"\n\
+             delay = \"1 us\"\n[switch]\nbuffer = \"200 KB\"\n[flow_control]\nkind = \"pfc\"\n{more}"
+        ))
+    };
+    let rate = |run: &Run, name: &str| value(&Facts::of(run), name).expect("flows");
+    let turns =
+        "[[traffic]]\nkind = \"incast\"\ntarget = \"R\"\nsize = \"50 KB\"\ninterval = \"300 us\"\n";
+    let one_by_one = run_of(turns);
+    let all: f64 = one_by_one.outcome.flows.iter().map(|flow| flow.goodput_late_bps / 1e9).sum();
+    assert!(all > 30.0, "{} flows, {all} Gb/s", one_by_one.outcome.flows.len());
+    let sum = rate(&one_by_one, "rate.sum");
+    assert!((5.0..12.0).contains(&sum), "{sum} Gb/s through a link of 10");
+    // Where all last until the end it is the sum over all, to the last digit.
+    let flow = |n: usize| format!("[[flow]]\nsource = \"H{n}\"\ntarget = \"R\"\n");
+    let endless = run_of(&(1..=4).map(flow).collect::<String>());
+    let all: f64 = endless.outcome.flows.iter().map(|flow| flow.goodput_late_bps / 1e9).sum();
+    assert_eq!(rate(&endless, "rate.sum"), all);
 }
 
 /// As the sentence of `lost` says.

@@ -72,7 +72,7 @@ section! {
         scale_with_speed: bool,
             get |config| Some(config.reference.is_some()),
             set |config, is_scaled: bool| config.reference = is_scaled.then_some(SPEED),
-            source "dcqcn15 3.1";
+            source "our choice";
         /// Thresholds of the egresses of one speed, which are not scaled; up to six of them.
         at_rate: Tables<AtRate>,
             get |config| levels_of(&config.marking.levels),

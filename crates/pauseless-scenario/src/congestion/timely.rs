@@ -47,7 +47,7 @@ section! {
         scale_with_speed: bool,
             get |config| Some(config.reference.is_some()),
             set |config, is_scaled: bool| config.reference = is_scaled.then_some(SPEED),
-            source "timely15 snippet";
+            source "our choice";
     }
 }
 

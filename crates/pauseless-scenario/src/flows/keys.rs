@@ -57,7 +57,7 @@ section! {
     /// What is not exactly as the links and the flows say.
     pub struct Timing {
         /// Each flow starts up to this much later; by the seed and its name, except for those of
-        /// `poisson`, `incast` and `list`.
+        /// `poisson`, `incast`, which has a `jitter` of its own, and `list`.
         start_jitter: Span, within TIMES, default Span::us(5);
         /// Each frame arrives up to this much later than the delay says, in order.
         wire_jitter: Span, within DELAYS, default Span::ZERO;

@@ -1,6 +1,8 @@
 //! `kind = "incast"`: many sources send to one target at once.
 
 use pauseless_core::unit::Span;
+use pauseless_fabric::topology::Topology;
+use pauseless_sim::rng::Stream;
 
 use super::super::flows::{Limits, TIMES};
 use super::pool::{Cast, Ends};
@@ -9,6 +11,7 @@ use super::scene::{Batch, Made, Scene};
 use super::sizes::Sizes;
 use super::{AnyKind, TrafficKind, kind};
 use pauseless_text::declare::{Key, Variant};
+use pauseless_text::quantity::plural;
 use pauseless_text::section;
 
 section! {
@@ -21,6 +24,9 @@ section! {
         interval: Span, within Span::ns(1)..=*TIMES.end(),
             needed |keys| keys.repeat.or(1) > 1, "\"1 ms\", the time from one to the next",
             derived "required if it repeats";
+        /// Each flow starts up to this much later, by the seed; without it all start at once, and a
+        /// seed decides little more than hashes.
+        jitter: Span, within TIMES, default Span::ZERO, written if_changed;
         /// How often it happens at most.
         repeat: u64, within 1..=u64::from(u32::MAX),
             derived "until `stop` with an `interval`, else once";
@@ -54,6 +60,16 @@ impl TrafficKind for Incast {
         Some(scene.pairs_of(&self.cast(scene)?, self.sizes.range()))
     }
 
+    fn warning(&self, topology: &Topology) -> Option<String> {
+        // With a degree that many are drawn from the others, or it is an error that there are fewer.
+        if self.degree.given.is_some() {
+            return None;
+        }
+        let (target, others) = self.ends.own_target(topology)?;
+        let others = plural(others as u64, "other source");
+        Some(format!("the target {target} is among its sources, and only the {others} send to it"))
+    }
+
     fn is_exact(&self) -> bool {
         true
     }
@@ -84,10 +100,21 @@ impl Incast {
         self.count(scene) as f64 * each as f64
     }
 
+    /// When a flow starts that could start at `start`.
+    fn later(&self, offsets: &mut Stream, start: Span) -> Span {
+        match self.jitter.value.as_ps() {
+            0 => start,
+            jitter => start + Span::ps(offsets.below(jitter)),
+        }
+    }
+
     fn generate(&self, scene: &Scene<'_>, cast: &Cast<'_>) -> Batch {
         let new = |what: &str| stream(scene.seed, &format!("{}/{what}", scene.name));
         let (mut sizes, mut targets, mut sources) = (new("size"), new("target"), new("source"));
+        let mut offsets = new("jitter");
         let all = Vec::from_iter(cast.targets.hosts());
+        // No flow of an incast that begins before the end is put off beyond it.
+        let last = scene.end.saturating_sub(Span::ps(1));
         let mut batch = Batch::default();
         for turn in 0..self.count(scene) {
             let target = all[targets.below(all.len() as u64) as usize];
@@ -97,6 +124,7 @@ impl Incast {
             for source in cast.sources.draw_some(&mut sources, target, count) {
                 let name = scene.flow_name(source, target, format_args!("{}", turn + 1));
                 let size = self.sizes.draw(&mut sizes);
+                let start = self.later(&mut offsets, start).min(last);
                 batch.flows.push(Made::new(name, [source, target], size, start));
             }
         }

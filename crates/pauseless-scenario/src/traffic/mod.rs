@@ -29,6 +29,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use pauseless_core::unit::Span;
+use pauseless_fabric::topology::Topology;
+use pauseless_sim::Config;
 pub use pauseless_sim::config::Flow;
 
 pub use super::flows::FlowName;
@@ -67,6 +69,11 @@ pub trait TrafficKind: Any + fmt::Debug + Send + Sync {
     /// What its flows are called.
     fn naming(&self) -> Naming {
         Naming::Section
+    }
+
+    /// What is legal and hardly meant.
+    fn warning(&self, _topology: &Topology) -> Option<String> {
+        None
     }
 
     /// Whether the instants of its flows are what it is about, so that `timing.start_jitter` is
@@ -230,8 +237,15 @@ impl Traffic {
         self.name_place.is_some() || self.kind.naming() != Naming::EndsIfUnnamed
     }
 
+    /// What is legal and hardly meant.
+    pub(crate) fn warnings(&self, config: &Config) -> impl Iterator<Item = String> {
+        let kind = self.kind.warning(&config.topology);
+        let kind = kind.map(|warning| format!("traffic {}: {warning}", self.name));
+        kind.into_iter().chain(self.idle(&config.flows))
+    }
+
     /// What to say if none of `flows`, which are in order of name, is of this section.
-    pub(crate) fn warning(&self, flows: &[Flow]) -> Option<String> {
+    fn idle(&self, flows: &[Flow]) -> Option<String> {
         let prefix = format!("{}/", self.name);
         let place = flows.partition_point(|flow| flow.name < prefix);
         let has_flows = flows.get(place).is_some_and(|flow| flow.name.starts_with(&prefix));
@@ -266,7 +280,7 @@ mod tests {
             "permutation: size",
             "closing: size prefix",
             "poisson: load sources targets other_rack arrivals fan_in size sizes cdf",
-            "incast: degree sources target targets other_rack interval repeat size sizes cdf",
+            "incast: degree sources target targets other_rack interval jitter repeat size sizes cdf",
             "closed-loop: sources targets other_rack think parallel size sizes cdf",
             "all-to-all: hosts size rounds repeat gap",
             "ring-all-reduce: hosts size repeat gap",

@@ -1,5 +1,6 @@
 //! Which hosts take part, and who may send to whom.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use pauseless_core::id::NodeId;
@@ -11,6 +12,7 @@ use super::super::hosts::HostSpan;
 use super::scene::Scene;
 use pauseless_fabric::pattern::matches;
 use pauseless_text::declare::{Key, List};
+use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Place};
 use pauseless_text::section;
 
@@ -132,7 +134,7 @@ impl<'t> Racks<'t> {
         let barred = self.barred(peer);
         let all = self.hosts.len() - barred.len();
         // Floyd's way: as many draws as there are to be chosen, whatever they are chosen from.
-        let mut chosen = std::collections::BTreeSet::new();
+        let mut chosen = BTreeSet::new();
         for last in all - count..all {
             let place = stream.below(last as u64 + 1) as usize;
             if !chosen.insert(place) {
@@ -203,6 +205,21 @@ impl Ends {
     /// The hosts that send.
     pub(super) fn sources(&self) -> Pool<'_> {
         Pool::of(&self.sources)
+    }
+
+    /// The target and how many others send, if it was written among its own sources by name or in
+    /// a range; a `*` stands for all who can.
+    pub(super) fn own_target(&self, topology: &Topology) -> Option<(&str, usize)> {
+        let target = &self.target.given.as_ref()?.value;
+        let sources = &self.sources.given.as_ref()?.value;
+        if sources.iter().any(|text| text.value.contains('*')) {
+            return None;
+        }
+        let spans = HostSpan::find_all(topology, &Sink::default(), sources);
+        let hosts = BTreeSet::from_iter(spans.into_iter().flat_map(|span| span.value.places()));
+        let names = hosts.iter().map(|place| &topology.node(topology.hosts()[*place]).name);
+        let is_among = names.clone().any(|name| name == target);
+        is_among.then(|| (target.as_str(), hosts.len() - 1))
     }
 
     /// The hosts that receive.

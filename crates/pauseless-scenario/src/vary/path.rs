@@ -27,7 +27,8 @@ pub(super) enum Reach {
     Anything,
 }
 
-/// Follows `path`: keys of tables, and of lists positions from 1 or names, separated by points.
+/// Follows `path`: keys of tables, and of lists names, kinds or positions from 1, separated by
+/// points.
 pub(super) fn find(
     text: &str,
     root: &DeTable<'_>,
@@ -146,16 +147,28 @@ impl Walk<'_> {
         if let Some((_, element, name)) = named.first() {
             return self.value(element, after(name).flatten());
         }
-        let (position, more) = split(rest);
-        let element = position.parse::<usize>().ok().and_then(|position| {
-            let index = position.checked_sub(1)?;
-            list.get(index)
-        });
-        match element {
-            Some(element) => self.value(element, more),
-            None => {
-                let message = format!("no element is {position:?}; there are {}", list.len());
-                Err(self.problem(&message, names(list), &position))
+        let (word, more) = split(rest);
+        let mut of_kind = list.iter().filter(|element| kind_of(element) == Some(word.as_str()));
+        if let Some(element) = of_kind.next() {
+            if of_kind.next().is_some() {
+                let message =
+                    format!("several are of kind {word:?}: name one by its position, from 1");
+                return Err(self.problem(&message, names(list), ""));
+            }
+            return self.value(element, more);
+        }
+        let position = word.parse::<usize>().ok();
+        let element = position.and_then(|position| list.get(position.checked_sub(1)?));
+        match (element, position) {
+            (Some(element), _) => self.value(element, more),
+            (None, Some(0)) => {
+                let message =
+                    "positions count from 1 here, although messages about files count from 0";
+                Err(self.problem(message, names(list), ""))
+            }
+            (None, _) => {
+                let message = format!("no element is {word:?}; there are {}", list.len());
+                Err(self.problem(&message, names(list), &word))
             }
         }
     }
@@ -228,10 +241,18 @@ fn keys(table: &DeTable<'_>) -> Vec<String> {
 /// What the elements of a list can be called.
 fn names(list: &[Spanned<DeValue<'_>>]) -> Vec<String> {
     let names = (1..).zip(list).map(|(position, element): (usize, _)| {
-        let name = name_of(element);
-        name.map_or(position.to_string(), |name| format!("{name:?}"))
+        match (name_of(element), kind_of(element)) {
+            (Some(name), _) => format!("{name:?}"),
+            (None, Some(kind)) => format!("{position} ({kind})"),
+            (None, None) => position.to_string(),
+        }
     });
     names.collect()
+}
+
+/// What kind of element it is, such as `incast` of `[[traffic]]`.
+fn kind_of<'t>(element: &'t Spanned<DeValue<'_>>) -> Option<&'t str> {
+    get(element.get_ref().as_table()?, "kind")?.get_ref().as_str()
 }
 
 /// An element's name, or its ends as a flow is called by.

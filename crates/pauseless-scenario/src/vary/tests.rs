@@ -85,7 +85,11 @@ fn a_path_that_leads_nowhere_says_what_is_there() {
             "there are \"F 1\", \"F 1.5\", \"H2->H1\"",
         ),
         ("flow.4.rate", "no element is \"4\"; there are 3", ""),
-        ("flow.0.rate", "no element is \"0\"; there are 3", ""),
+        (
+            "flow.0.rate",
+            "positions count from 1 here, although messages about files count from 0",
+            "",
+        ),
         ("flow", "a list, not a value", "there are \"F 1\""),
         ("flow_control", "a section, not a value", "there are at, kind"),
         ("duration.rate", "rate lies in a value", ""),

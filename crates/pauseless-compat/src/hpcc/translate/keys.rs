@@ -436,6 +436,9 @@ fn notes(input: Input<'_>, heeded: &BTreeSet<&'static str>) -> Vec<String> {
     }
     notes.extend(config.skipped());
     let mode = config.integer("CC_MODE", 1, sink);
+    if config.entry("CC_MODE").is_none() {
+        notes.push("CC_MODE is missing: 1, DCQCN, as there".into());
+    }
     if ![0, 1, 3, 7, 8, 10].contains(&mode) {
         notes.push(format!("CC_MODE {mode} is none, as there: sources keep their rates"));
     }

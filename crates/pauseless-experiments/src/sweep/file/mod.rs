@@ -144,7 +144,8 @@ impl Campaign {
         let stem = source.stem();
         let path = Path::new(file);
         let read = Reading { path, stem, size, beside }.read(keys, root);
-        let Some(written) = read?.filter(|_| sink.is_empty()) else {
+        // What is wrong with the report alone must not hide what is wrong with the runs.
+        let Some(written) = read?.filter(|written| written.is_sound) else {
             return Err(refuse(sink.into_list()));
         };
         trial::check(&written, &sink)?;
@@ -155,6 +156,8 @@ impl Campaign {
 /// A campaign, and where in its file things were written.
 struct Placed {
     campaign: Campaign,
+    /// Whether nothing is wrong with what its runs depend on.
+    is_sound: bool,
     scenario: Origin,
     /// Where each axis was written.
     axes: Vec<axis::Places>,
@@ -210,7 +213,10 @@ impl Reading<'_> {
         let axes = axis::finish(drafts.sound, sink, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
         let known = Known { axes: &axes, values: &values, keep: &names };
+        let is_sound = sink.is_empty();
+        let before = sink.count();
         let Sections { reports, claims } = Sections::read(&mut root, known);
+        let about_reports = sink.count() - before;
         let Some(Base { table: mut base, folder, source }) = scenario else {
             root.finish();
             return Ok(None);
@@ -241,8 +247,10 @@ impl Reading<'_> {
         campaign.distributions = distributions(&campaign);
         refuse_crowd(&root, &campaign);
         root.finish();
+        let is_sound = is_sound && sink.count() == about_reports;
         Ok(Some(Placed {
             campaign,
+            is_sound,
             scenario: source,
             axes: places,
             asked: Asked { keep: keep.unwrap_or_default(), curves },
@@ -308,6 +316,7 @@ impl Reading<'_> {
             }
             None => Source::read_within(&path, FILE_MAX)?.text,
         };
+        foreign::refuse(&shown, &text)?;
         parse_table(&text).map_err(|list| Problems::new(&shown, &text, list))?;
         let table = toml::from_str(&text)
             .map_err(|error: toml::de::Error| Problems::of_file(&shown, error.to_string(), ""))?;

@@ -540,3 +540,51 @@ fn conditions_of_claims_name_values_that_the_axis_has_at_any_size() {
         assert!(wrong.contains(part), "{wrong}");
     }
 }
+
+/// Keys that stay where an axis makes another kind of a section are one mistake, not one for each.
+#[test]
+fn an_axis_of_kinds_is_told_of_cases() {
+    let xoff = axis("key = \"flow_control.xoff\"\nvalues = [\"10 KB\"]");
+    let text = xoff + "[[axis]]\nkey = \"flow_control.kind\"\nvalues = [\"pfc\", \"cbfc\"]\n";
+    assert_eq!(
+        brief(&text),
+        "c.sweep.toml:7:18: axis[1].values[1]: [flow_control] of the scenario has keys that cbfc does \
+         not have\n= help: use cases, which replace the whole section: \
+         axis.cases.NAME.flow_control = { kind = \"cbfc\", .. }"
+    );
+}
+
+/// What is wrong with a report must not hide why: a value that is no quantity.
+#[test]
+fn a_wrong_value_is_shown_beside_what_it_does_to_the_report() {
+    let report =
+        "[[report]]\nkind = \"line\"\nname = \"a\"\nx = \"flow_control_xoff\"\nof = \"pauses\"\n";
+    let text = axis("key = \"flow_control.xoff\"\nvalues = [\"10 KB\", \"1 MP\"]");
+    let said = brief(&format!("{text}{report}"));
+    assert!(said.contains("axis[0].values[1]: with 1 MP"), "{said}");
+    assert!(said.contains("unknown unit"), "{said}");
+    assert!(said.contains("report[0].x: flow_control_xoff has names, not numbers"), "{said}");
+}
+
+/// An axis may be called as its key is written two lines above.
+#[test]
+fn reports_name_axes_by_their_keys_too() {
+    let report = "[[report]]\nkind = \"proportion\"\nname = \"a\"\nof = \"deadlock\"\nby = [\"flow_control.xoff\"]\n";
+    let text = axis("key = \"flow_control.xoff\"\nvalues = [\"10 KB\", \"20 KB\"]");
+    let campaign = campaign(&format!("{text}{report}"), None);
+    assert_eq!(campaign.reports[0].by, ["flow_control_xoff_bytes"]);
+}
+
+#[test]
+fn the_configuration_of_another_simulator_is_no_scenario() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = "CC_MODE 1\nTOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\nRATE_AI 50Mb/s\n";
+    std::fs::write(folder.path().join("config.txt"), config).expect("a file");
+    let path = folder.path().join("c.sweep.toml");
+    let text = "scenario = \"config.txt\"\n[[axis]]\nkey = \"seed\"\nseeds = 2\n";
+    std::fs::write(&path, text).expect("a file");
+    let wrong = Campaign::read(&path, None).expect_err("no scenario").to_string();
+    assert!(wrong.contains("this is the configuration of an ns-3 simulator"), "{wrong}");
+    assert!(wrong.contains("--to scenario"), "{wrong}");
+    assert_eq!(wrong.matches("pauseless: ").count(), 1, "{wrong}");
+}

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use super::asked::{Asked, Lack};
 use super::{Placed, idle};
-use crate::sweep::campaign::{Campaign, Filter};
+use crate::sweep::campaign::{Axis, Campaign, Filter};
 use crate::sweep::network::Answer;
 use pauseless_scenario::{Overrides, parse_file};
 use pauseless_text::problem::{Problem, Problems, Sink};
@@ -156,8 +156,34 @@ impl Trial<'_> {
         about.map(|(number, _)| number).next_back()
     }
 
+    /// Reports once that an axis makes another kind of a section whose other keys stay as they are.
+    fn blame_kind(&self, axis: usize, point: usize, section: &str) {
+        let label = &self.written.campaign.axes[axis].points[point].label;
+        let place = self.written.axes[axis].point(point);
+        let message = format!("[{section}] of the scenario has keys that {label} does not have");
+        self.sink.push(place.problem(message).help(format!(
+            "use cases, which replace the whole section: \
+             axis.cases.NAME.{section} = {{ kind = \"{label}\", .. }}"
+        )));
+    }
+
+    /// The axis that makes a section another kind, if that is why it has a key that is unknown; and
+    /// the section.
+    fn other_kind<'p>(&self, problem: &'p Problem) -> Option<(usize, &'p str)> {
+        let section = problem.key.split('.').next()?;
+        let kind = format!("{section}.kind");
+        let mut axes = self.written.campaign.axes.iter();
+        let sets = |axis: &Axis| axis.points.iter().flat_map(|it| &it.set).any(|it| it.0 == kind);
+        let is_it = problem.message.starts_with("unknown key with kind");
+        Some((axes.position(sets).filter(|_| is_it)?, section))
+    }
+
     /// Reports a problem at a value of an axis.
     fn blame(&self, axis: usize, point: usize, problem: &Problem) {
+        if let Some((other, section)) = self.other_kind(problem) {
+            let point = if other == axis { point } else { self.first[other] };
+            return self.blame_kind(other, point, section);
+        }
         let places = &self.written.axes[axis];
         let label = &self.written.campaign.axes[axis].points[point].label;
         let is_key = problem.message.starts_with("unknown key");
@@ -172,6 +198,10 @@ impl Trial<'_> {
 
     /// Reports a problem that no axis makes. If the scenario's own file has it, that is the place.
     fn blame_scenario(&self, problem: &Problem) -> Result<(), Problems> {
+        if let Some((axis, section)) = self.other_kind(problem) {
+            self.blame_kind(axis, self.first[axis], section);
+            return Ok(());
+        }
         let source = &self.written.scenario;
         if let Some((path, text)) = &source.file {
             let file = path.display().to_string();

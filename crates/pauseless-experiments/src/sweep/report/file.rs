@@ -442,8 +442,10 @@ impl<'a> Names<'a> {
         if self.columns.contains(&name.value.as_str()) {
             return Some(name.value.clone());
         }
-        // `xoff` is as good as `xoff_bytes`.
-        let with_unit = |axis: &&Axis| format!("{}_{}", name.value, axis.unit) == axis.name;
+        // `xoff` is as good as `xoff_bytes`, and a key as the column that it makes.
+        let written = column(&name.value);
+        let with_unit =
+            |axis: &&Axis| written == axis.name || format!("{written}_{}", axis.unit) == axis.name;
         if let Some(axis) = self.axes.iter().find(with_unit) {
             return Some(axis.name.clone());
         }

@@ -1,5 +1,7 @@
 //! What was found over all runs, whatever the sections of a report ask for.
 
+use super::super::campaign::Campaign;
+use super::alike;
 use super::file::FINDINGS;
 use super::rows::Rows;
 use pauseless_text::quantity::{count, plural};
@@ -17,13 +19,15 @@ pub struct Found {
     pub lost: usize,
     /// Runs whose scenario has warnings.
     pub warned: usize,
+    /// Runs with the same times of flows as one that differs from them by the seed alone.
+    pub alike: usize,
     /// The first task with a warning, if any has one.
     pub first_warned: Option<String>,
 }
 
 impl Found {
     /// Counts the findings of all runs that could be made.
-    pub fn of(rows: &Rows<'_>) -> Result<Found, String> {
+    pub fn of(campaign: &Campaign, rows: &Rows<'_>) -> Result<Found, String> {
         let [deadlock, starved, lost] = FINDINGS.map(|name| above(rows, name));
         let warned = above(rows, WARNINGS)?;
         let tasks = rows.texts("task")?;
@@ -33,6 +37,7 @@ impl Found {
             undecided: above(rows, UNDECIDED)?.len(),
             lost: lost?.len(),
             warned: warned.len(),
+            alike: alike::count(campaign, rows)?,
             first_warned: warned.first().map(|row| tasks[*row].to_string()),
         })
     }
@@ -56,6 +61,17 @@ impl Found {
         if self.undecided > 0 {
             let runs = plural(self.undecided as u64, "run");
             lines.push(format!("{runs} too short to tell whether a flow starves."));
+        }
+        if self.alike > 0 {
+            let (runs, repeat) = match self.alike {
+                1 => ("1 run".to_string(), "repeats"),
+                runs => (plural(runs as u64, "run"), "repeat"),
+            };
+            lines.push(format!(
+                "{runs} {repeat} the run of another seed in every time that was kept: bands over seeds \
+                 are too narrow there. A `jitter` of an incast, or `timing.start_jitter` of other \
+                 traffic, makes seeds differ."
+            ));
         }
         lines.extend(self.first_warned.as_ref().map(|task| {
             let (runs, were) = match self.warned {

@@ -52,6 +52,8 @@ records! {
         undecided: usize = found.undecided;
         lost: usize = found.lost;
         warnings: usize = found.warned;
+        /// Runs with the same times of flows as one that differs from them by the seed alone.
+        alike: usize = found.alike;
         first_with_warnings: Option<&'a str> = found.first_warned.as_deref();
     }
 

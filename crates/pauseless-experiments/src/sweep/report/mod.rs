@@ -4,6 +4,7 @@
 //! out of the results, and [`text()`], [`json()`] and [`write()`] show what came out. Runs that could not be
 //! made are left out of everything and counted.
 
+mod alike;
 mod automatic;
 mod cdf;
 pub mod claim;
@@ -199,6 +200,11 @@ pub fn columns(campaign: &Campaign) -> Vec<String> {
             }
         }
     }
+    let times = alike::columns(campaign);
+    if !times.is_empty() {
+        columns.extend(times);
+        axes.extend(alike::axes(campaign));
+    }
     for claim in &campaign.claims {
         columns.push(claim.of.clone());
         let other = match &claim.asks {
@@ -241,7 +247,7 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
         missing: missing(campaign, &context),
         runs: rows.len() - failed.count,
         ended: ended(&rows).map_err(Failure)?,
-        found: Found::of(&rows).map_err(Failure)?,
+        found: Found::of(campaign, &rows).map_err(Failure)?,
         failed,
         claims: claims.map_err(Failure)?,
         parts,

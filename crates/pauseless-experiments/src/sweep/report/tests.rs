@@ -223,6 +223,32 @@ fn the_head_says_what_was_found_and_how_the_networks_were_chosen() {
     assert!(!page.contains("Wilson"));
 }
 
+#[test]
+fn runs_that_are_the_same_with_another_seed_are_counted() {
+    let axes = vec![
+        axis("load", "", numbers([1.0, 2.0, 3.0])),
+        axis("seed", "", numbers([1.0, 2.0, 3.0])),
+    ];
+    let campaign = campaign(axes, &["finished", "fct_p99_us"], "");
+    let table = rows(&campaign, |places| {
+        let time = match places {
+            [0, 0 | 2] => Some(68.4),
+            [0, _] => Some(68.5),
+            // What happens in all runs of a load, and in runs of two, is no repetition.
+            [1, seed] => Some(68.4 + *seed as f64),
+            _ => None,
+        };
+        (vec![Some(8.0), time], "done")
+    });
+    assert!(columns(&campaign).contains(&"fct_p99_us".to_string()));
+    let report = report(&campaign, &table, Context::default()).unwrap();
+    assert_eq!(report.found.alike, 1);
+    let line = "1 run repeats the run of another seed in every time that was kept: bands over \
+                seeds are too narrow there.";
+    let text = text(&report, Paint::Plain);
+    assert!(text.contains(line), "{text}");
+}
+
 /// What is said about sections for the campaign of ten runs.
 fn refused(sections: &str) -> String {
     let (campaign, _) = ten("");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_compat::hpcc::{self, Case, Compat};
+use pauseless_compat::hpcc::{self, Case, Compat, Foreign};
 use pauseless_report::html::{self, Heading};
 use pauseless_report::verdict::{self, Finding};
 use pauseless_report::{animation, csv, json, scene, text};
@@ -139,6 +139,7 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
             compat == Compat::None,
             "--compat is for the files of that simulator; a scenario says itself how it is to be run"
         );
+        anyhow::ensure!(!args.force, "--force is for the output files that a config.txt names");
         return Ok(None);
     }
     let is_changed = args.seed.is_some()
@@ -151,7 +152,13 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
          --congestion-control and --cycle-aware, or leave out --compat"
     );
     let folder = args.file.parent().unwrap_or(Path::new(""));
-    let case = hpcc::read_source(source, folder, compat)?;
+    let mut case = hpcc::read_source(source, folder, compat)?;
+    if let Some(folder) = &args.out {
+        case.outputs.move_into(folder);
+    }
+    if args.force {
+        case.outputs.foreign = Foreign::Replace;
+    }
     if !args.quiet {
         output::notes(&case.notes);
     }
@@ -162,10 +169,9 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
 fn write_files(args: &RunArgs, case: &Case, scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     let threads = threads(args, &scenario);
     let (run, files) = progress::execute_case(scenario, case, threads, bar)?;
-    if !args.quiet {
-        let names = Vec::from_iter(files.iter().map(|file| file.display().to_string())).join(", ");
-        tell!("wrote {names}");
-    }
+    // Nobody asked for these files on the command line, so that even --quiet names them.
+    let names = Vec::from_iter(files.iter().map(|file| file.display().to_string())).join(", ");
+    tell!("wrote {names}");
     Ok(run)
 }
 

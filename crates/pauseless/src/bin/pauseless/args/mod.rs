@@ -198,9 +198,12 @@ pub struct RunArgs {
     #[arg(long)]
     pub json: bool,
     /// Write result.json, flows.csv, resolved.toml, report.html and, if something was probed,
-    /// series.csv
+    /// series.csv; of a config.txt also the files that it names, instead of where it says
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write over the output files that a config.txt names, even if this program did not write them
+    #[arg(long)]
+    pub force: bool,
     /// Write tables for pandas, DuckDB and their like: results.parquet with one row, flows.parquet,
     /// ports.parquet and, if something was probed, series.parquet
     #[arg(long, value_name = "DIR")]

@@ -68,5 +68,5 @@ const EXAMPLES: &str = "Examples:
   pauseless repro gfc-fig9 --set timing.clock_ppm=100
   pauseless repro pcn-fig2 --reading qcn-1500us
 
-Exit status: 0 every claim that is marked as met is met, also under its readings, 1 one is not, 2 bad usage or input,
-130 interrupted.";
+Exit status: 0 every claim that is marked as met is met, also under its readings, or --set
+was given, 1 one is not, 2 bad usage or input, 130 interrupted.";
