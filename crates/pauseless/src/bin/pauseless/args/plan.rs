@@ -202,8 +202,8 @@ const METRES_MAX: u64 = 40_000_000;
 
 const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --generate fat-tree:8 --buffer \"32 MB\" --classes 2 --cable 100m
-  pauseless plan --generate line:1,hosts_per_switch=64,rate=400Gbps --cable 40m \\
-      --mtu \"9216 B\" --buffer \"64 MB\" --classes 2                 # one switch
+  pauseless plan --generate line:1,hosts_per_switch=64,rate=400Gbps \\
+      --cable 40m --mtu \"9216 B\" --buffer \"64 MB\" --classes 2    # one switch
   pauseless plan examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
       examples/ib/dgx-minhop/opensm.fdbs.gz --rate \"200 Gbps\" --buffer \"64 MB\"
   pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plan
