@@ -41,9 +41,14 @@ impl Place {
     pub fn words(&self, line: &str) -> Vec<String> {
         let mut words = Vec::new();
         for (index, part) in line.split('"').enumerate() {
-            match index % 2 {
-                1 => words.push(part.to_string()),
-                _ => words.extend(part.split_whitespace().flat_map(|word| self.files(word))),
+            if index % 2 == 1 {
+                words.push(part.to_string());
+                continue;
+            }
+            let (part, comment) = part.split_once(" #").map_or((part, None), |(a, b)| (a, Some(b)));
+            words.extend(part.split_whitespace().flat_map(|word| self.files(word)));
+            if comment.is_some() {
+                break;
             }
         }
         words
