@@ -503,7 +503,7 @@ fn what_is_wrong_is_named() {
     assert!(wrong.contains("group second: no host \"H7\""), "{wrong}");
     for (name, number, expected) in [
         ("name", "slwodown{p=99}", "did you mean slowdown?"),
-        ("percentile", "slowdown{p=0}", "a percentile is above 0"),
+        ("percentile", "slowdown{p=0}", "a percentile is from 1 to 100"),
         ("group", "fct_us{p=9, group=secnd}", "did you mean second?"),
     ] {
         let wrong = told(name, "high/{d}/rate.F1", &format!("high/{{d}}/{number}"));

@@ -173,7 +173,7 @@ mod tests {
     fn a_name_that_is_none_is_refused_with_what_was_meant() {
         assert_eq!(parse_name("gfc-time").as_deref(), Ok("gfc-time"));
         let error = parse_name("gfc-tim").unwrap_err();
-        assert_eq!(error, "did you mean gfc-time?");
+        assert!(error.starts_with("did you mean gfc-time?"), "{error}");
         assert!(parse_name("qcn").unwrap_err().starts_with("expected pfc, cbfc"));
     }
 }

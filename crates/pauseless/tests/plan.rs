@@ -139,6 +139,7 @@ fn a_plan_takes_the_terms_of_a_scenario() {
         kind = "n-to-1"
         senders = 3
         rate = "100 Gbps"
+        delay = "1 us"
         [switch]
         classes = 2
         processing = "1 us"

@@ -92,12 +92,20 @@ fn no_output_is_written_over_that_is_not_ours() {
     }
     let done = with(&["--out", "mine"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    assert!(done.stderr.contains("wrote mine/fct.txt, mine/pfc.txt\n"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("wrote mine/fct.txt, mine/pfc.txt, mine/qlen.txt\n"),
+        "{}",
+        done.stderr
+    );
     assert_eq!(place.text("out/pfc.txt"), theirs);
     let done = with(&["--out", "mine", "--seed", "4"]);
     assert_eq!(done.code, Some(0), "its own files may be replaced: {}", done.stderr);
     let done = with(&["--force"]);
-    assert!(done.stderr.contains("wrote out/fct.txt, out/pfc.txt\n"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("wrote out/fct.txt, out/pfc.txt, out/qlen.txt\n"),
+        "{}",
+        done.stderr
+    );
     assert_ne!(place.text("out/pfc.txt"), theirs);
     let done = place.run(&["run", RING, "--force"]);
     assert_eq!(done.code, Some(2));

@@ -91,7 +91,7 @@ fn any_number_of_a_run_can_have_a_limit() {
         ("qeue_max > 5", "did you mean queue_max?"),
         ("queue_max > much", "is a number, in KB, not \"much\""),
         ("rate{flow=nobody} > 5", "name one of the scenario's flows"),
-        ("slowdown{p=200} > 5", "a percentile is above 0"),
+        ("slowdown{p=200} > 5", "a percentile is from 1 to 100"),
     ] {
         let done = find(property, &[]);
         assert_eq!(done.code, Some(2), "{property}");

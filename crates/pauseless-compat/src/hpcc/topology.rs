@@ -262,8 +262,11 @@ mod tests {
         );
         assert_eq!(
             problems("3 2 2\n2 2\n0 2 1Gbps 1us 0\n1 1 0Gbps -1us 2\n"),
+            ["switch 2 stands here twice"]
+        );
+        assert_eq!(
+            problems("3 1 2\n2\n0 2 1Gbps 1us 0\n1 1 0Gbps -1us 2\n"),
             [
-                "switch 2 stands here twice",
                 "\"0Gbps\" is no rate of a link",
                 "\"-1us\" is no delay of a link",
                 "2 is no share of packets",

@@ -16,6 +16,7 @@ use super::ways::Ways;
 use super::{Case, Compat, FlowLine, Foreign, Monitor, Outputs};
 use keys::Settings;
 use pauseless_text::problem::{FileId, Problem, Sink};
+use pauseless_text::quantity::plural;
 use pauseless_text::source::Source;
 
 /// Everything that was read; `None` where something is wrong with it.
@@ -129,16 +130,23 @@ fn lines(
     ways: &Ways,
     settings: &Settings,
 ) -> Option<Vec<FlowLine>> {
+    let mut apart = flows.iter().filter(|flow| ways.get(flow.source, flow.target).is_none());
+    if let Some(flow) = apart.next() {
+        let mut message = format!("there is no way from {} to {}", flow.source, flow.target);
+        let others = apart.count();
+        if others > 0 {
+            message += &format!(", nor for {}", plural(others as u64, "other flow"));
+        }
+        let (start, end) = flow.at;
+        let problem = Problem::new(start as usize..end as usize, message).help(
+            "no links of TOPOLOGY_FILE join them; is the number of links in its first line right?",
+        );
+        input.sink.push(problem.in_file(input.flow_file));
+        return None;
+    }
     let width = flows.len().to_string().len();
     let lines = flows.iter().enumerate().map(|(number, flow)| {
-        let Some(way) = ways.get(flow.source, flow.target) else {
-            let message = format!("there is no way from {} to {}", flow.source, flow.target);
-            let (start, end) = flow.at;
-            let problem = Problem::new(start as usize..end as usize, message);
-            let problem = problem.help("no links of TOPOLOGY_FILE join them");
-            input.sink.push(problem.in_file(input.flow_file));
-            return None;
-        };
+        let way = ways.get(flow.source, flow.target)?;
         let packets = (flow.size - 1) / settings.payload as u32 + 1;
         // It has 32 bits there.
         let bytes = flow.size.wrapping_add(packets.wrapping_mul(HEADERS as u32));
@@ -154,8 +162,7 @@ fn lines(
             standalone: way.round_trip() + sending as u64,
         })
     });
-    // All are looked at, so that all problems are reported.
-    Vec::from_iter(lines).into_iter().collect()
+    lines.collect()
 }
 
 fn outputs(input: Input<'_>, topology: &Topology, flows: Vec<FlowLine>) -> Outputs {

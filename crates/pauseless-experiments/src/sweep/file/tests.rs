@@ -466,7 +466,7 @@ fn flows_are_kept_beside_numbers() {
     };
     expect![[r#"
         c.sweep.toml:1:47: keep[1]: no run has a number "fct_us{p=101}"
-        = help: a percentile is above 0 and at most 100, with at most four decimals, such as 99.9, not "101""#]].assert_eq(&with("slowdown{size=10KB..100KB, p=99.9}"));
+        = help: a percentile is from 1 to 100, with at most four decimals, such as 99.9, not "101""#]].assert_eq(&with("slowdown{size=10KB..100KB, p=99.9}"));
 }
 
 /// What is asked for by name must be there in some run, and curves in all.

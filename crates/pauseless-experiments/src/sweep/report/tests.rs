@@ -369,6 +369,7 @@ fn only_the_columns_that_are_needed_are_asked_for() {
             "discipline",
             "ended",
             "error",
+            "fct_mean_us",
             "k",
             "lost",
             "network",
