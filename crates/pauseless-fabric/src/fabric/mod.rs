@@ -11,7 +11,7 @@ use crate::topology::Topology;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{NodeId, PortId};
 
-pub use evidence::{Evidence, Place, RouteEvidence};
+pub use evidence::{Addresses, Evidence, Place, RouteEvidence};
 pub use graph::GraphError;
 pub use names::{Device, Namer, Names};
 

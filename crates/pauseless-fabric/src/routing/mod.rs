@@ -4,6 +4,7 @@
 //! of its own, after those of the hosts.
 
 mod dimension_order;
+pub mod opensm;
 mod search;
 mod up_down;
 
