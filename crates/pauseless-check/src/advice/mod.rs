@@ -7,14 +7,13 @@ mod layers;
 mod roots;
 pub mod words;
 
-pub use layers::Layered;
-
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{Checker, Lane, Network, Traffic};
 use pauseless_fabric::fabric::{Fabric, Medium};
 use pauseless_fabric::load::Load;
 use pauseless_fabric::routing::Routes;
+use pauseless_fabric::routing::layered::Layered;
 
 use crate::Verdict;
 
@@ -66,7 +65,7 @@ pub struct Proposal {
     pub change: Change,
     /// What came of it.
     pub outcome: Outcome,
-    /// Whether it removes all cycles and loses no pair.
+    /// Whether it removes all cycles, loses no pair, and gives up no more than half of them.
     pub helps: bool,
 }
 
@@ -155,7 +154,7 @@ pub fn advise(fabric: &Fabric, verdict: &Verdict, tell: &mut dyn FnMut(&str)) ->
     }
     if fabric.medium == Medium::InfiniBand {
         tell("trying layered routing");
-        proposals.extend(layers::proposal(&trial));
+        proposals.push(layers::proposal(&trial));
     }
     let rank = |proposal: &Proposal| {
         let is_dear = proposal.outcome.load > DEAR * trial.now.largest;
@@ -210,7 +209,8 @@ impl Trial<'_> {
 
     /// Whether a change with this outcome is worth giving.
     fn helps(&self, outcome: &Outcome) -> bool {
-        outcome.cyclic_classes == 0 && outcome.lost <= self.now.lost
+        let gives_up_most = outcome.given_up * 2 > self.now.pairs;
+        outcome.cyclic_classes == 0 && outcome.lost <= self.now.lost && !gives_up_most
     }
 
     fn proposal(&self, change: Change, outcome: Outcome) -> Proposal {

@@ -25,7 +25,7 @@ pub fn what(fabric: &Fabric, blame: Option<&Blame>, change: &Change) -> String {
             ),
         },
         Change::UpDown { roots, choice: Choice::Top } => {
-            format!("opensm -R updn with all top switches as roots ({})", some(fabric, roots, "switches"))
+            format!("opensm -R updn with all top switches as roots: {}", some(fabric, roots, "switches"))
         }
         Change::UpDown { choice: Choice::Tiers, .. } => {
             "Let no path go up after it came down: on each switch, announce to the tier above only \
@@ -55,10 +55,14 @@ pub fn what(fabric: &Fabric, blame: Option<&Blame>, change: &Change) -> String {
                 count => format!("{count} lossless priorities"),
             }
         ),
-        Change::Layers(_) => {
-            "Route in layers of our own, each with a service level (SL) and a virtual lane (VL)."
-                .to_string()
-        }
+        Change::Layers(layered) => match layered.layers {
+            1 => "Route by tables of our own, without a cycle in a single lane (opensm -R file)."
+                .to_string(),
+            count => format!(
+                "Route by tables of our own (opensm -R file) in {count} layers, each with a service \
+                 level (SL) and a virtual lane (VL)."
+            ),
+        },
         Change::LeaveOut { nodes } if is_infiniband => format!(
             "Put {} into a partition apart from the others.",
             who(fabric, blame, nodes)
@@ -112,7 +116,7 @@ fn some(fabric: &Fabric, nodes: &[NodeId], noun: &str) -> String {
     let names = Vec::from_iter(names).join(", ");
     match nodes.len() {
         count if count <= SHOWN => names,
-        count => format!("{count} {noun}: {names}, .."),
+        count => format!("{count} {noun} ({names}, ..)"),
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use pauseless_core::id::NodeId;
 use pauseless_fabric::fabric::{Fabric, Medium, Origin};
+use pauseless_fabric::routing::layered::Layered;
 use serde::Serialize;
 
 use crate::Verdict;
@@ -70,7 +71,7 @@ pub fn files(fabric: &Fabric, verdict: &Verdict, kind: Kind) -> Result<Vec<FixFi
     files.push(FixFile { name: "README.md", text: readme(proposal, &what, &outcome) });
     let record = ProposalRecord::new(fabric, verdict, advice, proposal);
     files.push(FixFile { name: "proposal.json", text: to_json(&record) });
-    files.push(FixFile { name: "opensm.args", text: format!("{}\n", arguments(kind)) });
+    files.push(FixFile { name: "opensm.args", text: format!("{}\n", arguments(proposal)) });
     Ok(files)
 }
 
@@ -95,10 +96,11 @@ fn never_proposed(kind: Kind) -> &'static str {
 }
 
 /// The further arguments of opensm, with files relative to the folder.
-pub fn arguments(kind: Kind) -> &'static str {
-    match kind {
+fn arguments(proposal: &Proposal) -> &'static str {
+    match proposal.change.kind() {
         Kind::UpDown => "-R updn -a root_guid_file",
         Kind::Class => "-F qos-options.conf -Q -Y qos-policy.conf",
+        Kind::Layers if proposal.outcome.classes == 1 => "-R file -U lfts",
         Kind::Layers => "-F qos-options.conf -R file -U lfts -Q -Y qos-policy.conf",
         Kind::LeaveOut => "-P partitions.conf",
     }
@@ -134,16 +136,16 @@ fn leave_out(fabric: &Fabric, nodes: &[NodeId]) -> Result<Vec<FixFile>, String> 
     ])
 }
 
-fn layers(
-    fabric: &Fabric,
-    layered: &crate::advice::Layered,
-) -> Result<Vec<FixFile>, String> {
+fn layers(fabric: &Fabric, layered: &Layered) -> Result<Vec<FixFile>, String> {
+    let tables = FixFile { name: "lfts", text: tables::lfts(fabric, &layered.routes)? };
+    if layered.layers == 1 {
+        return Ok(vec![tables]);
+    }
     let policy = policy::by_target(fabric, &layered.routes.groups, &layered.layer_of)?;
-    let count = layered.layer_of.iter().copied().max().unwrap_or(0) + 1;
     Ok(vec![
-        FixFile { name: "lfts", text: tables::lfts(fabric, &layered.routes)? },
+        tables,
         FixFile { name: "qos-policy.conf", text: policy },
-        FixFile { name: "qos-options.conf", text: policy::options(usize::from(count)) },
+        FixFile { name: "qos-options.conf", text: policy::options(usize::from(layered.layers)) },
     ])
 }
 
@@ -171,7 +173,7 @@ fn readme(proposal: &Proposal, what: &str, outcome: &str) -> String {
          ## Verify\n\
          {verify}",
         word = kind.word(),
-        arguments = arguments(kind),
+        arguments = arguments(proposal),
         verify = verify(kind),
     )
 }

@@ -29,6 +29,16 @@ pub(super) fn by_target(
 ) -> Result<String, String> {
     let count = usize::from(layer_of.iter().copied().max().unwrap_or(0));
     let mut lanes = vec![Vec::new(); count];
+    for group in addresses.addresses() {
+        let host = addresses.target(group);
+        if layer_of[group.index()] != layer_of[addresses.of_host(host).index()] {
+            let name = &fabric.topology.node(host).name;
+            return Err(format!(
+                "the addresses of {name} are in different layers, which opensm's policy cannot say; \
+                 use an LMC of 0"
+            ));
+        }
+    }
     for &host in fabric.topology.hosts() {
         let layer = usize::from(layer_of[addresses.of_host(host).index()]);
         if layer > 0 {
