@@ -182,13 +182,13 @@ fn lanes_and_lossy() {
     check_more(
         "[lanes.pairs.H9]\n0 = [\"H1\"]",
         expect![[r#"
-        pauseless: t.toml:29:14: lanes.pairs.H9: there is no host "H9"
-           |
-        29 | [lanes.pairs.H9]
-           |              ^^
-           |
-           = help: did you mean H1?
-    "#]],
+            pauseless: t.toml:29:14: lanes.pairs.H9: there is no host "H9"
+               |
+            29 | [lanes.pairs.H9]
+               |              ^^
+               |
+               = help: hosts are H1..H3
+        "#]],
     );
     check_more(
         "[lanes.pairs.H1]\n99 = [\"H2\"]",

@@ -5,6 +5,8 @@ mod graph;
 mod names;
 mod restrict;
 
+use std::collections::BTreeSet;
+
 use crate::dependency::{Lossy, Network, Suspects, Traffic};
 use crate::routing::{RouteBuilder, Routes, Routing};
 use crate::topology::Topology;
@@ -155,8 +157,14 @@ impl Fabric {
                 hosts: vec![*node],
             }));
         }
+        let descriptions = service.iter().filter_map(|node| self.names.device(*node));
+        let descriptions = BTreeSet::from_iter(descriptions.map(|device| &device.description));
+        let called = match (descriptions.len(), descriptions.first()) {
+            (1, Some(only)) if !only.is_empty() => format!(", called {only:?}"),
+            _ => String::new(),
+        };
         suspects.push(Suspects {
-            name: "end nodes on switches above the leaves".to_string(),
+            name: format!("end nodes on switches above the leaves{called}"),
             hosts: service,
         });
         suspects.extend(self.names.kinds(&self.topology));
