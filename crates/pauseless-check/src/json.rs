@@ -7,7 +7,9 @@ use pauseless_fabric::reroute::Reroute;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Unroutable;
 use super::Verdict;
+use super::advice::{Advice, Change, Proposal, words};
 use super::confirm::ConfirmationRecord;
 use super::fault;
 use super::sweep::describe;
@@ -85,7 +87,10 @@ records! {
         /// End nodes without which there would be no cycle.
         blame: Option<BlameRecord> =
             verdict.blame.as_ref().map(|blame| BlameRecord::new(fabric, blame));
-        /// Whether up*/down* routing over the same cables has no cycle; null if it was not tried.
+        /// What would help, the best first, and what was tried in vain; empty without a cycle.
+        advice: Vec<ProposalRecord> = proposals(fabric, verdict);
+        /// Whether some up*/down* routing over the same cables has no cycle and loses no pair; null
+        /// if it was not tried.
         up_down_helps: Option<bool> = verdict.up_down_helps;
         /// What befalls packets on their way, where the switches' own routes or maps are known.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,6 +98,10 @@ records! {
             verdict.faults.iter().map(|fault| FaultRecord::new(fabric, fault)).collect();
         /// Pairs of end nodes without a route.
         unrouted_pairs: u64 = verdict.unrouted_pairs;
+        /// The same by the switch at which they enter.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        unroutable: Vec<UnroutableRecord> =
+            verdict.unroutable.iter().map(|from| UnroutableRecord::new(fabric, from)).collect();
         /// End nodes that were not looked at.
         left_out: Vec<String> = names(fabric, &verdict.left_out);
         /// What the reader should know about the input.
@@ -103,6 +112,76 @@ records! {
         /// What came of failures, where that was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         failures: Option<SweepRecord> = None;
+    }
+
+    /// A change that was tried.
+    pub struct ProposalRecord(
+        fabric: &Fabric,
+        verdict: &Verdict,
+        advice: &Advice,
+        proposal: &Proposal
+    ) after {
+        let outcome = &proposal.outcome;
+        let (mut roots, mut nodes) = (Vec::<NodeId>::new(), Vec::new());
+        match &proposal.change {
+            Change::UpDown { roots: chosen, .. } => roots.extend(chosen),
+            Change::Class { lanes } => nodes.clone_from(lanes),
+            Change::LeaveOut { nodes: left_out } => nodes.push(left_out.clone()),
+            Change::Layers(_) => {}
+        }
+    } {
+        /// The kind of change, as `--fix` calls it: `updn`, `class`, `layers` or `leave-out`.
+        kind: &'static str = proposal.change.kind().word();
+        /// Whether it removes all cycles and loses no pair.
+        helps: bool = proposal.helps;
+        /// The change in a sentence.
+        what: String = words::what(fabric, verdict.blame.as_ref(), &proposal.change);
+        /// What came of it in a sentence.
+        tried: String = words::outcome(fabric, advice, proposal);
+        /// Pairs of an end node and an address without a route after the change.
+        lost_pairs: u64 = outcome.lost;
+        /// The same before.
+        lost_pairs_now: u64 = advice.now.lost;
+        /// Pairs that are given up on purpose, because one of them is left out.
+        given_up_pairs: u64 = outcome.given_up;
+        /// The largest number of pairs over one direction of a link between switches, after.
+        largest_load: f64 = outcome.load;
+        /// The same before.
+        largest_load_now: f64 = advice.now.largest;
+        /// How many classes have a cycle after the change.
+        cyclic_classes: u8 = outcome.cyclic_classes;
+        /// How many classes, virtual lanes or priorities, the change uses.
+        classes: u8 = outcome.classes;
+        /// The roots of up*/down* routing.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        roots: Vec<RootRecord> =
+            roots.iter().map(|root| RootRecord::new(fabric, *root)).collect();
+        /// The end nodes that are kept apart: a list for each further class, or those left out.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        nodes: Vec<Vec<String>> = nodes.iter().map(|nodes| names(fabric, nodes)).collect();
+    }
+
+    /// A root of up*/down* routing.
+    pub struct RootRecord(fabric: &Fabric, root: NodeId) after {
+        let guid = fabric.names.device(root).and_then(|device| device.guid);
+    } {
+        /// The name of the switch.
+        name: String = self::name(fabric, root);
+        /// Its GUID, on InfiniBand.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        guid: Option<String> = guid.map(|guid| format!("{guid:#018x}"));
+    }
+
+    /// Pairs without a route that enter at one switch.
+    pub struct UnroutableRecord(fabric: &Fabric, from: &Unroutable) {
+        /// The switch at which their packets enter.
+        switch: String = name(fabric, from.switch);
+        /// How many pairs there are.
+        pairs: u64 = from.pairs;
+        /// How many end nodes they are for.
+        target_count: usize = from.target_count;
+        /// The first of these end nodes.
+        targets: Vec<String> = names(fabric, &from.targets);
     }
 
     /// Something that befalls packets on their way.
@@ -209,6 +288,12 @@ records! {
         /// The hosts of these that are enough to leave out; null if that was not looked for.
         needed: Option<Vec<String>> = blame.needed.as_ref().map(|needed| names(fabric, needed));
     }
+}
+
+fn proposals(fabric: &Fabric, verdict: &Verdict) -> Vec<ProposalRecord> {
+    let advice = verdict.advice.iter();
+    let tried = advice.flat_map(|advice| advice.proposals.iter().map(move |one| (advice, one)));
+    tried.map(|(advice, one)| ProposalRecord::new(fabric, verdict, advice, one)).collect()
 }
 
 /// What the fabric calls a port, or else a name by both ends.

@@ -2,8 +2,10 @@
 //! [`read`] takes files, [`sweep`] tries failures, [`confirm`] simulates what closes a cycle; [`text`],
 //! [`json`], [`sarif`], [`graphml`] and [`svg`] write what was found.
 
+pub mod advice;
 pub mod confirm;
 pub mod fault;
+pub mod fix;
 pub mod graphml;
 pub mod json;
 mod reach;
@@ -15,14 +17,12 @@ pub mod text;
 
 use std::collections::BTreeSet;
 
-use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::NodeId;
 use pauseless_fabric::audit::{Fault, audit};
-use pauseless_fabric::dependency::{Blame, Checker, Component, Lane, Network, Traffic};
-use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
+use pauseless_fabric::dependency::{Blame, Checker, Component};
+use pauseless_fabric::fabric::Fabric;
 
-use pauseless_fabric::fabric::{Fabric, Origin};
-pub use reach::unrouted_pairs;
+pub use reach::{Unroutable, unroutable, unrouted_pairs};
 
 /// The cyclic buffer dependencies of a fabric, or that it has none.
 #[derive(Clone, Debug)]
@@ -37,12 +37,17 @@ pub struct Verdict {
     pub components: Vec<Component>,
     /// The end nodes without which there would be no cycle.
     pub blame: Option<Blame>,
-    /// Whether up*/down* routing over the same cables has no cycle; `None` if it was not tried.
+    /// Whether some up*/down* routing over the same cables has no cycle and loses no pair; `None` if it
+    /// was not tried, which [`Verdict::take_advice`] does.
     pub up_down_helps: Option<bool>,
+    /// What would help, where it was tried: [`advice::advise`] does.
+    pub advice: Option<advice::Advice>,
     /// What befalls packets on their way, where the switches' own routes or maps are known.
     pub faults: Vec<Fault>,
     /// Pairs of end nodes between which there is no route.
     pub unrouted_pairs: u64,
+    /// The same by the switch at which their packets enter, most of them first.
+    pub unroutable: Vec<Unroutable>,
     /// End nodes that were not looked at.
     pub left_out: Vec<NodeId>,
     /// What part of the traffic was looked at, in words; empty for all of it.
@@ -55,10 +60,20 @@ impl Verdict {
         self.component_count > 0
     }
 
-    /// The words for what was found, each once: those of faults and `cycle`.
+    /// Tries what would help against the cycles, if there are any.
+    pub fn take_advice(&mut self, fabric: &Fabric, tell: &mut dyn FnMut(&str)) {
+        self.advice = advice::advise(fabric, self, tell);
+        let advice = self.advice.as_ref();
+        let up_down = advice.and_then(|advice| advice.of_kind(advice::Kind::UpDown));
+        self.up_down_helps = up_down.map(|proposal| proposal.helps);
+    }
+
+    /// The words for what was found, each once: those of faults, `cycle` and `unroutable`.
     pub fn words(&self) -> BTreeSet<&'static str> {
         let faults = self.faults.iter().map(|fault| fault.kind.word());
-        faults.chain(self.is_cyclic().then_some("cycle")).collect()
+        let cycle = self.is_cyclic().then_some("cycle");
+        let unroutable = (self.unrouted_pairs > 0).then_some("unroutable");
+        faults.chain(cycle).chain(unroutable).collect()
     }
 }
 
@@ -70,6 +85,7 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
     let graph = checker.graph(network, &marks);
     let component_count = graph.components().len();
     let components = checker.explain(network, &graph, &marks, COMPONENTS_MAX);
+    let unroutable = unroutable(network, fabric.evidence.routes.as_ref(), &marks);
     let mut verdict = Verdict {
         buffer_count: graph.buffer_count(),
         dependency_count: graph.dependency_count(),
@@ -77,8 +93,10 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
         components,
         blame: None,
         up_down_helps: None,
+        advice: None,
         faults: audit(fabric, &marks),
-        unrouted_pairs: unrouted_pairs(network, fabric.evidence.routes.as_ref(), &marks),
+        unrouted_pairs: unroutable.iter().map(|from| from.pairs).sum(),
+        unroutable,
         left_out: left_out.to_vec(),
         scope: match left_out.len() {
             0 => Vec::new(),
@@ -90,38 +108,8 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
         if left_out.is_empty() {
             verdict.blame = checker.blame(network, &fabric.suspects());
         }
-        verdict.up_down_helps = up_down_helps(fabric, &marks);
     }
     verdict
-}
-
-/// Whether up*/down* routing over the same cables has no cycle.
-fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
-    let is_up_down = |routing: Routing| routing.algorithm == Algorithm::UpDown;
-    if matches!(fabric.origin, Origin::Rule(routing) if is_up_down(routing)) {
-        return None;
-    }
-    let routing = Routing {
-        algorithm: Algorithm::UpDown,
-        multipath: Multipath::Single { tie_break: TieBreak::Lowest },
-    };
-    let routes = RouteBuilder::new(&fabric.topology, routing).build();
-    let lanes = match &fabric.traffic {
-        Traffic::AllPairs(lanes) => lanes.clone(),
-        Traffic::Demands(demands) => {
-            let lanes: BTreeSet<Lane> = demands.iter().map(|demand| demand.lane).collect();
-            Vec::from_iter(lanes)
-        }
-    };
-    // The rule is for a fabric that leaves classes as they are.
-    let network = Network {
-        routes: &routes,
-        classes: &ClassMap::Same,
-        traffic: &Traffic::AllPairs(lanes),
-        ..fabric.network()
-    };
-    let graph = Checker::of(&network).graph(network, left_out);
-    Some(!graph.is_cyclic())
 }
 
 /// The most cycles that are shown.

@@ -1,9 +1,25 @@
 //! Which pairs of end nodes have no route.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use pauseless_core::id::{GroupId, NodeId};
 use pauseless_core::table::WayId;
 use pauseless_fabric::dependency::{Network, Traffic};
 use pauseless_fabric::fabric::RouteEvidence;
+
+/// Pairs of end nodes without a route whose packets enter at one switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unroutable {
+    /// The switch at which their packets enter.
+    pub switch: NodeId,
+    /// How many pairs there are.
+    pub pairs: u64,
+    /// How many end nodes they are for.
+    pub target_count: usize,
+    /// The first of these end nodes.
+    pub targets: Vec<NodeId>,
+}
 
 /// How many pairs of end nodes have no route from the one to the other, by any of equal ways. What
 /// goes where `evidence` ends counts as routed.
@@ -12,6 +28,15 @@ pub fn unrouted_pairs(
     evidence: Option<&RouteEvidence>,
     left_out: &[bool],
 ) -> u64 {
+    unroutable(network, evidence, left_out).iter().map(|from| from.pairs).sum()
+}
+
+/// The pairs of end nodes without a route, by the switch at which they enter, most of them first.
+pub fn unroutable(
+    network: Network<'_>,
+    evidence: Option<&RouteEvidence>,
+    left_out: &[bool],
+) -> Vec<Unroutable> {
     let Network { topology, routes, .. } = network;
     let is_in = |host: &NodeId| topology.is_host(*host) && !left_out[host.index()];
     let switch_of = |host: NodeId| topology.ports(host).first().map(|port| port.peer);
@@ -29,27 +54,61 @@ pub fn unrouted_pairs(
         last: None,
         reached: vec![false; topology.nodes().len()],
     };
+    let mut lost = Lost::default();
     if let Traffic::Demands(demands) = network.traffic {
         let target = |group| routes.groups.target(group);
         let wanted = demands.iter();
         let wanted = wanted.filter(|demand| is_in(&demand.source) && is_in(&target(demand.group)));
-        let lost = wanted.filter(|demand| {
+        for demand in wanted {
             let switch = switch_of(demand.source);
-            !switch.is_some_and(|switch| reach.of(demand.group)[switch.index()])
-        });
-        return lost.count() as u64;
+            if !switch.is_some_and(|switch| reach.of(demand.group)[switch.index()]) {
+                lost.add(switch.unwrap_or(demand.source), target(demand.group), 1);
+            }
+        }
+        return lost.finish();
     }
-    let mut unrouted = 0;
     for &host in topology.hosts().iter().filter(|host| is_in(host)) {
         let own = switch_of(host);
         reach.of(routes.groups.of_host(host));
         for switch in reach.entrances.iter().filter(|s| !reach.reached[s.index()]) {
             // Nobody sends to itself.
-            unrouted += hosts_at[switch.index()] - u64::from(own == Some(*switch));
+            let pairs = hosts_at[switch.index()] - u64::from(own == Some(*switch));
+            lost.add(*switch, host, pairs);
         }
     }
-    unrouted
+    lost.finish()
 }
+
+/// Pairs without a route while they are counted.
+#[derive(Default)]
+struct Lost {
+    by_switch: BTreeMap<NodeId, (u64, BTreeSet<NodeId>)>,
+}
+
+impl Lost {
+    fn add(&mut self, switch: NodeId, target: NodeId, pairs: u64) {
+        if pairs > 0 {
+            let (count, targets) = self.by_switch.entry(switch).or_default();
+            *count += pairs;
+            targets.insert(target);
+        }
+    }
+
+    fn finish(self) -> Vec<Unroutable> {
+        let found = self.by_switch.into_iter().map(|(switch, (pairs, targets))| Unroutable {
+            switch,
+            pairs,
+            target_count: targets.len(),
+            targets: targets.into_iter().take(TARGETS_SHOWN).collect(),
+        });
+        let mut found = Vec::from_iter(found);
+        found.sort_by_key(|from| (Reverse(from.pairs), from.switch));
+        found
+    }
+}
+
+/// The end nodes that are named for each switch.
+const TARGETS_SHOWN: usize = 3;
 
 /// From which entrances a group is reached. It keeps the last answer, because hosts of one switch
 /// share a way.

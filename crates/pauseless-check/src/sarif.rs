@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::Verdict;
 use super::json::{
     BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FaultRecord, FlowRecord,
+    UnroutableRecord,
 };
 use pauseless_fabric::fabric::Fabric;
 
@@ -35,6 +36,7 @@ pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Se
         results: components
             .map(|found| writer.result(found))
             .chain(record.faults.iter().map(|found| writer.fault(found)))
+            .chain(record.unroutable.iter().map(|found| writer.unroutable(found)))
             .collect(),
         properties: RunProperties {
             fabric: record.fabric.clone(),
@@ -66,6 +68,7 @@ fn driver() -> Driver {
         ]
         .into_iter()
         .chain(FAULTS.map(|(id, word, texts)| rule(id, word, texts)))
+        .chain([rule(UNROUTABLE, UNROUTABLE, UNROUTABLE_TEXTS)])
         .collect(),
     }
 }
@@ -149,6 +152,36 @@ impl Writer<'_> {
             code_flows: Vec::new(),
             related_locations: Vec::new(),
             partial_fingerprints: [("fault/v1", print)].into(),
+            properties: ResultProperties::default(),
+        }
+    }
+
+    /// Pairs without a route, at the switch where their packets enter.
+    fn unroutable(&self, found: &UnroutableRecord) -> ReportingResult {
+        let UnroutableRecord { switch, pairs, target_count, targets } = found;
+        let text = format!(
+            "{pairs} pairs of end nodes have no route from {switch}, to {target_count} end nodes ({}). {}",
+            some(targets),
+            UNROUTABLE_TEXTS[1]
+        );
+        let location = Location {
+            physical_location: self.uris.first().map(|uri| physical(uri)),
+            logical_locations: vec![LogicalLocation {
+                name: switch.clone(),
+                fully_qualified_name: switch.clone(),
+                kind: "node",
+            }],
+            ..Location::default()
+        };
+        ReportingResult {
+            rule_id: UNROUTABLE,
+            rule_index: FAULTS.len() + 2,
+            level: "error",
+            message: Message { text },
+            locations: vec![location],
+            code_flows: Vec::new(),
+            related_locations: Vec::new(),
+            partial_fingerprints: [("unroutable/v1", format!("unroutable: {switch}"))].into(),
             properties: ResultProperties::default(),
         }
     }
@@ -330,6 +363,14 @@ const LOOP_TEXTS: [&str; 2] = [
     "The tables of the switches send packets for one target back to where they have been. They \
      never arrive, and with lossless flow control they fill the buffers of the circle, which \
      then never drain. Correct the forwarding entries for this target.",
+];
+
+const UNROUTABLE: &str = "unroutable";
+const UNROUTABLE_TEXTS: [&str; 2] = [
+    "Pairs of end nodes have no route.",
+    "The tables of the switches do not lead from the one to the other. On InfiniBand look for \
+     entries that opensm left out, as up*/down* does between roots, and for ports that are down; on \
+     Ethernet announce the prefix.",
 ];
 
 /// The rules of faults: the identifier, the word, and what it is and why it matters.

@@ -4,11 +4,13 @@ use std::fmt::Write;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_fabric::audit::FaultKind;
-use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
+use pauseless_fabric::dependency::{ClosingFlow, Component, Cycle, Hop};
 use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
+use super::advice::{Advice, words};
 use super::fault;
+use super::fix;
 use super::sweep::describe;
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_text::quantity::counted;
@@ -27,6 +29,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     if hidden > 0 {
         let _ = writeln!(out, "\n{hidden} smaller groups of buffers are not shown.");
     }
+    page.blame(&mut out, verdict);
     page.advice(&mut out, verdict);
     if !fabric.notes.is_empty() {
         out.push('\n');
@@ -72,6 +75,8 @@ fn faults(verdict: &Verdict) -> String {
         let count = verdict.faults.iter().filter(|fault| fault.kind.word() == *word).count();
         (count > 0).then(|| format!("{count} {word}"))
     });
+    let pairs = verdict.unrouted_pairs;
+    let words = words.chain((pairs > 0).then(|| format!("{pairs} unroutable")));
     match &Vec::from_iter(words)[..] {
         [] => String::new(),
         words => format!("; {}", words.join(", ")),
@@ -110,12 +115,37 @@ impl Page<'_> {
         );
         if verdict.unrouted_pairs > 0 {
             let _ = match verdict.unrouted_pairs {
-                1 => writeln!(out, "1 pair of end nodes has no route."),
-                count => writeln!(out, "{count} pairs of end nodes have no route."),
+                1 => writeln!(out, "1 pair of end nodes has no route:"),
+                count => writeln!(out, "{count} pairs of end nodes have no route:"),
             };
+            self.unroutable(out, verdict);
         }
         if !verdict.left_out.is_empty() {
             let _ = writeln!(out, "Left out: {}.", self.nodes(&verdict.left_out));
+        }
+    }
+
+    fn unroutable(&self, out: &mut String, verdict: &Verdict) {
+        const SHOWN: usize = 8;
+        for from in verdict.unroutable.iter().take(SHOWN) {
+            let targets = from.targets.iter().map(|target| self.name(*target));
+            let mut targets = Vec::from_iter(targets);
+            let more = from.target_count - targets.len();
+            if more > 0 {
+                targets.push("..");
+            }
+            let _ = writeln!(
+                out,
+                "  from {}: {} to {} ({})",
+                self.name(from.switch),
+                counted(from.pairs as usize, "pair"),
+                counted(from.target_count, "end node"),
+                targets.join(", ")
+            );
+        }
+        if verdict.unroutable.len() > SHOWN {
+            let hidden = verdict.unroutable.len() - SHOWN;
+            let _ = writeln!(out, "  from {}; --json has all.", counted(hidden, "further switch"));
         }
     }
 
@@ -219,7 +249,9 @@ impl Page<'_> {
     }
 
     fn advice(&self, out: &mut String, verdict: &Verdict) {
-        if !verdict.is_cyclic() {
+        let is_loop = |component: &Component| component.cycle.flows.len() == 1;
+        let has_advice = verdict.advice.is_some() || verdict.components.iter().any(is_loop);
+        if !verdict.is_cyclic() || !has_advice {
             return;
         }
         let _ = writeln!(out, "\nWhat would help:");
@@ -237,36 +269,59 @@ impl Page<'_> {
                 Vec::from_iter(switches).join(", ")
             );
         }
-        if let Some(blame) = &verdict.blame {
-            self.blame(out, blame);
-        } else if verdict.left_out.is_empty() {
-            let _ = writeln!(
-                out,
-                "  - No small set of end nodes was found to be to blame; it may be the routing itself."
-            );
-        }
-        if let Some(helps) = verdict.up_down_helps {
-            let has = if helps { "no cycle (checked)" } else { "a cycle too" };
-            let _ = writeln!(out, "  - Up*/down* routing over the same cables has {has}.");
+        if let Some(advice) = &verdict.advice {
+            self.proposals(out, verdict, advice);
         }
     }
 
-    fn blame(&self, out: &mut String, blame: &Blame) {
-        let who = match (&blame.name, &blame.hosts[..]) {
-            (_, [only]) => self.name(*only).to_string(),
-            (Some(name), hosts) => format!("the {} {name}", hosts.len()),
-            (None, hosts) => self.nodes(hosts),
+    fn proposals(&self, out: &mut String, verdict: &Verdict, advice: &Advice) {
+        let blame = verdict.blame.as_ref();
+        let (helping, failing): (Vec<_>, Vec<_>) =
+            advice.proposals.iter().partition(|proposal| proposal.helps);
+        for (number, proposal) in (1..).zip(&helping) {
+            let what = words::what(self.fabric, blame, &proposal.change);
+            let _ = writeln!(out, "  {number}. {what}");
+            let outcome = words::outcome(self.fabric, advice, proposal);
+            let _ = writeln!(out, "     Tried: {outcome}.");
+            if fix::is_possible(self.fabric) {
+                let word = proposal.change.kind().word();
+                let _ = writeln!(out, "     Files for opensm: --fix {word} --out DIR");
+            }
+        }
+        if helping.is_empty() {
+            let _ = writeln!(out, "  Nothing that was tried helps; it may take other cables.");
+        }
+        if !failing.is_empty() {
+            let _ = writeln!(out, "Tried, but no help:");
+        }
+        for proposal in failing {
+            let what = words::what(self.fabric, blame, &proposal.change);
+            let outcome = words::outcome(self.fabric, advice, proposal);
+            let _ = writeln!(out, "  - {}: {outcome}", what.trim_end_matches('.'));
+        }
+    }
+
+    /// Whose packets close the cycles.
+    fn blame(&self, out: &mut String, verdict: &Verdict) {
+        if !verdict.is_cyclic() {
+            return;
+        }
+        let Some(blame) = &verdict.blame else {
+            if verdict.left_out.is_empty() {
+                let _ = writeln!(
+                    out,
+                    "\nNo small set of end nodes was found to be to blame; it may be the routing itself."
+                );
+            }
+            return;
         };
-        let advice = match blame.hosts.len() {
-            1 => "keep it off the lossless class, or give it one of its own",
-            _ => "keep them off the lossless class, or give them one of their own",
-        };
-        let _ = writeln!(out, "  - Without {who} there is no cycle: {advice}.");
+        let who = words::who(self.fabric, Some(blame), &blame.hosts);
+        let _ = writeln!(out, "\nWithout {who} there is no cycle.");
         let needed = blame.needed.as_ref();
         if let Some(needed) = needed.filter(|needed| needed.len() < blame.hosts.len()) {
             let _ = writeln!(
                 out,
-                "    Of these it is enough to leave out {}; --json has all names.",
+                "Of these it is enough to leave out {}; --json has all names.",
                 self.nodes(needed)
             );
         }

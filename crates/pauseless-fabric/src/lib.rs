@@ -3,7 +3,8 @@
 //! makes the usual shapes, [`name`] gives ports readable names.
 //! [`routing`] compiles a graph and explicit paths ([`path`]) to the forwarding table that every
 //! reader shares, [`trace`] walks that table, [`audit`] looks for packets that never
-//! arrive or lose their class, [`dependency`] looks for cycles of buffers, and [`fairness`] says what rates a perfectly fair network would give.
+//! arrive or lose their class, [`dependency`] looks for cycles of buffers, [`load`] counts the pairs that
+//! links carry, and [`fairness`] says what rates a perfectly fair network would give.
 
 pub mod topology;
 
@@ -16,6 +17,7 @@ pub mod fabric;
 pub mod failure;
 pub mod fairness;
 pub mod generate;
+pub mod load;
 pub mod name;
 pub mod path;
 pub mod pattern;

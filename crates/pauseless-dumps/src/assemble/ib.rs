@@ -17,7 +17,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use crate::import::ib::{Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, SlVlRow};
 use pauseless_fabric::fabric::Namer;
-use pauseless_fabric::fabric::{Device, Evidence, Fabric, Medium, Names, Origin};
+use pauseless_fabric::fabric::{Addresses, Device, Evidence, Fabric, Medium, Names, Origin};
 use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
 
@@ -94,7 +94,10 @@ impl Dumps<'_> {
             traffic,
             lossy: Lossy::nothing(),
             notes: cabled.notes,
-            evidence: Evidence::default(),
+            evidence: Evidence {
+                addresses: Addresses { lids: addressed.lids, ..cabled.addresses },
+                ..Evidence::default()
+            },
         })
     }
 }
@@ -111,6 +114,8 @@ struct Cabled {
     adapters: BTreeMap<u64, Vec<NodeId>>,
     /// The LIDs of each host.
     lids: BTreeMap<u16, NodeId>,
+    /// What the subnet manager calls the ends of paths, without the LIDs of groups.
+    addresses: Addresses,
     notes: Vec<String>,
 }
 
@@ -221,6 +226,7 @@ impl Cabled {
             switches: BTreeMap::new(),
             adapters: BTreeMap::new(),
             lids: BTreeMap::new(),
+            addresses: Addresses::default(),
             notes: Vec::new(),
         };
         cabled.number_ports(&cabling.value, &nodes);
@@ -229,9 +235,15 @@ impl Cabled {
             let node = &cabling.value.nodes[index];
             if node.kind == NodeKind::Switch {
                 cabled.switches.insert(node.guid, (index, id));
+                if let Some(own) = node.lids.iter().find(|lid| lid.port == 0) {
+                    cabled.addresses.switch_lids.insert(id, own.lid);
+                }
                 continue;
             }
             cabled.adapters.entry(node.guid).or_default().push(id);
+            if let Some(guid) = cabling.value.port_guids.get(&IbEnd { node: index, port }) {
+                cabled.addresses.port_guids.insert(id, *guid);
+            }
             let Some(lid) = node.lids.iter().find(|lid| lid.port == port) else {
                 without_lid += 1;
                 continue;

@@ -14,6 +14,19 @@ pub struct Evidence {
     pub deaf: BTreeSet<(NodeId, PortId, u8)>,
     /// The routes of the switches themselves, if the files have them.
     pub routes: Option<RouteEvidence>,
+    /// What an InfiniBand subnet manager calls the ends of paths; empty elsewhere.
+    pub addresses: Addresses,
+}
+
+/// What an InfiniBand subnet manager calls the ends of paths.
+#[derive(Clone, Debug, Default)]
+pub struct Addresses {
+    /// The LID of each group of packets, by group; `None` for an end node that has none.
+    pub lids: Vec<Option<u16>>,
+    /// The LID of each switch that has one.
+    pub switch_lids: BTreeMap<NodeId, u16>,
+    /// The GUID of the port of each end node, where the files have it.
+    pub port_guids: BTreeMap<NodeId, u64>,
 }
 
 /// Where the routes of a fabric stand, and where they end.

@@ -5,13 +5,15 @@ mod graph;
 mod names;
 mod restrict;
 
+use std::collections::BTreeSet;
+
 use crate::dependency::{Lossy, Network, Suspects, Traffic};
 use crate::routing::{RouteBuilder, Routes, Routing};
 use crate::topology::Topology;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{NodeId, PortId};
 
-pub use evidence::{Evidence, Place, RouteEvidence};
+pub use evidence::{Addresses, Evidence, Place, RouteEvidence};
 pub use graph::GraphError;
 pub use names::{Device, Namer, Names};
 
@@ -124,10 +126,48 @@ impl Fabric {
         }
     }
 
-    /// Groups of end nodes that may be to blame together: those that call themselves alike, those
-    /// on switches that have few, and those of one switch.
+    /// End nodes on switches above the leaves, such as managers, storage and aggregation nodes: those
+    /// that an operator moves, or gives a class of their own, more easily than all others.
+    fn service_nodes(&self) -> Vec<NodeId> {
+        let topology = &self.topology;
+        let ports = |switch: NodeId| topology.ports(switch).iter();
+        let hosts = |switch: NodeId| ports(switch).filter(|it| topology.is_host(it.peer)).count();
+        let most = topology.switches().iter().map(|switch| hosts(*switch)).max().unwrap_or(0);
+        let is_above = |switch: &NodeId| {
+            let (own, mut peers) = (hosts(*switch), ports(*switch).map(|port| port.peer));
+            let is_below = |peer: NodeId| topology.is_host(peer) || hosts(peer) >= 2 * own;
+            own > 0 && (own * 4 < most || own * 2 <= most && peers.all(is_below))
+        };
+        let above = topology.switches().iter().copied().filter(is_above);
+        let peers = above.flat_map(|switch| ports(switch).map(|port| port.peer));
+        let mut nodes = Vec::from_iter(peers.filter(|peer| topology.is_host(*peer)));
+        nodes.sort_unstable();
+        nodes
+    }
+
+    /// Groups of end nodes that may be to blame together: those above the leaves, first of each
+    /// such switch alone, then those that call themselves alike, those on switches that have few,
+    /// and those of one switch.
     pub fn suspects(&self) -> Vec<Suspects> {
-        let mut suspects = self.names.kinds(&self.topology);
+        let mut suspects = Vec::new();
+        let service = self.service_nodes();
+        if service.len() <= SERVICE_ALONE_MAX {
+            suspects.extend(service.iter().map(|node| Suspects {
+                name: format!("end node {}", self.topology.node(*node).name),
+                hosts: vec![*node],
+            }));
+        }
+        let descriptions = service.iter().filter_map(|node| self.names.device(*node));
+        let descriptions = BTreeSet::from_iter(descriptions.map(|device| &device.description));
+        let called = match (descriptions.len(), descriptions.first()) {
+            (1, Some(only)) if !only.is_empty() => format!(", called {only:?}"),
+            _ => String::new(),
+        };
+        suspects.push(Suspects {
+            name: format!("end nodes on switches above the leaves{called}"),
+            hosts: service,
+        });
+        suspects.extend(self.names.kinds(&self.topology));
         let of_switch = |switch: &NodeId| {
             let peers = self.topology.ports(*switch).iter().map(|port| port.peer);
             Vec::from_iter(peers.filter(|peer| self.topology.is_host(*peer)))
@@ -149,3 +189,6 @@ impl Fabric {
         suspects
     }
 }
+
+/// Up to so many end nodes above the leaves are suspected one by one.
+const SERVICE_ALONE_MAX: usize = 4;

@@ -4,6 +4,8 @@
 //! of its own, after those of the hosts.
 
 mod dimension_order;
+pub mod layered;
+pub mod opensm;
 mod search;
 mod up_down;
 
@@ -128,6 +130,13 @@ impl Groups {
     pub fn addresses(&self) -> impl Iterator<Item = GroupId> + '_ {
         let groups = (0..).map(GroupId).zip(&self.is_address);
         groups.filter(|(_, is)| **is).map(|(group, _)| group)
+    }
+
+    /// Leaves only those groups addresses of which `is_kept` says so; others stay groups.
+    pub fn keep_addresses(&mut self, is_kept: impl Fn(GroupId) -> bool) {
+        for (group, is_address) in (0..).map(GroupId).zip(&mut self.is_address) {
+            *is_address &= is_kept(group);
+        }
     }
 
     /// The group of packets for this host without an explicit path. Panics on a switch.

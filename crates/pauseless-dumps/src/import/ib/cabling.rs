@@ -15,6 +15,9 @@ pub struct Cabling {
     pub nodes: Vec<IbNode>,
     /// Cables, each once, in the order in which the file names them first.
     pub links: Vec<IbLink>,
+    /// The GUIDs of ports of adapters, where the file has them; policies of a subnet manager name
+    /// ports by these.
+    pub port_guids: BTreeMap<IbEnd, u64>,
 }
 
 /// A switch or an adapter.
@@ -134,6 +137,7 @@ pub(super) struct Builder<'t> {
     by_end: BTreeMap<IbEnd, usize>,
     /// Where each LID was named first, in the order of `nodes` and their `lids`.
     lid_places: BTreeMap<IbEnd, Range<usize>>,
+    port_guids: BTreeMap<IbEnd, u64>,
 }
 
 impl<'t> Builder<'t> {
@@ -145,6 +149,7 @@ impl<'t> Builder<'t> {
             by_guid: BTreeMap::new(),
             by_end: BTreeMap::new(),
             lid_places: BTreeMap::new(),
+            port_guids: BTreeMap::new(),
         }
     }
 
@@ -246,6 +251,13 @@ impl<'t> Builder<'t> {
         Err(Problem::new(at, message).help(KEEP_NEWER))
     }
 
+    /// Notes the GUID of a port of an adapter; a switch has one for all its ports.
+    pub(super) fn port_guid(&mut self, end: IbEnd, guid: u64) {
+        if self.nodes[end.node].kind == NodeKind::Adapter && guid != 0 {
+            self.port_guids.entry(end).or_insert(guid);
+        }
+    }
+
     /// The LIDs of a port.
     pub(super) fn lid_of(&self, node: usize, port: u8) -> Option<PortLid> {
         let lids = &self.nodes[node].lids;
@@ -319,7 +331,7 @@ impl<'t> Builder<'t> {
                 .expected("a LID of its own for every port")
                 .help("dumps of two subnets in one file? keep them apart"));
         }
-        Ok(Cabling { nodes: self.nodes, links: self.links })
+        Ok(Cabling { nodes: self.nodes, links: self.links, port_guids: self.port_guids })
     }
 
     /// How messages call a port.

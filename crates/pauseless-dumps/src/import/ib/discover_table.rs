@@ -69,7 +69,11 @@ fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Probl
             .help("rename the node, or use ibnetdiscover without -p"));
     };
     (near.node.description, far.node.description) = (one, other);
+    let guids = [near.node.guid, far.node.guid];
     let ends = [builder.end(near)?, builder.end(far)?];
+    for (end, guid) in ends.into_iter().zip(guids) {
+        builder.port_guid(end, guid);
+    }
     builder.link(IbLink { ends, rate, at })?;
     Ok(())
 }

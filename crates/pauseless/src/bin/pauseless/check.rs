@@ -1,5 +1,6 @@
 //! The command `pauseless check`: from dumps of a fabric to a verdict.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
@@ -9,7 +10,7 @@ use pauseless_check::json::{CheckRecord, Documents};
 use pauseless_check::read;
 use pauseless_check::sweep::json::SweepRecord;
 use pauseless_check::sweep::{self, Amount, Cases, Plan, Sweep};
-use pauseless_check::{self as check, Verdict, sarif, svg, text};
+use pauseless_check::{self as check, Verdict, fix, sarif, svg, text};
 use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_fabric::reroute::Reroute;
@@ -17,7 +18,7 @@ use pauseless_fabric::routing::{Multipath, Routing};
 use pauseless_scenario::shape;
 use pauseless_text::record::to_text;
 
-use crate::args::{CheckArgs, DenyFault, Failing};
+use crate::args::{CheckArgs, DenyFault, Failing, Fix};
 use crate::lint;
 use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Bar, Count, Interrupt};
@@ -55,6 +56,9 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             fabric.route_by(routing);
         }
     }
+    if args.deny.iter().chain(&args.allow).any(|word| *word == DenyFault::Unrouted) {
+        output::complain("pauseless: `unrouted` is called `unroutable` now, and denied by default");
+    }
     let interrupt = Interrupt::watch()?;
     let mut reports = Vec::new();
     for mut fabric in fabrics {
@@ -68,6 +72,9 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     };
     output::print(&printed)?;
     write_files(args, &reports)?;
+    if let (Some(fix), Some(out)) = (args.fix, &args.out) {
+        write_fix(args, &reports[0], fix, out)?;
+    }
     Ok(if reports.iter().any(|report| report.is_interrupted) {
         ExitCode::from(INTERRUPTED)
     } else if reports.iter().any(|report| report.is_denied(args)) {
@@ -114,6 +121,11 @@ impl Report {
             0 => {}
             1 => verdict.scope.push("1 flow looked at".to_string()),
             count => verdict.scope.push(format!("{count} flows looked at")),
+        }
+        // A sweep, or a verdict alone, has no place for advice.
+        if args.failures.is_none() && (!args.quiet || args.json || args.fix.is_some()) {
+            let name = format!("{}: trying what would help", fabric.name);
+            progress::busy(&name, bar, || verdict.take_advice(&fabric, &mut |_| {}));
         }
         let mut report = Report {
             fabric,
@@ -191,11 +203,15 @@ impl Report {
         let found = self.verdict.words();
         let is_found = |deny: &DenyFault| match deny {
             DenyFault::Cycle => found.contains("cycle") || after,
-            DenyFault::Unrouted => self.verdict.unrouted_pairs > 0,
+            DenyFault::Unroutable | DenyFault::Unrouted => self.verdict.unrouted_pairs > 0,
             DenyFault::Unknown => unknown,
             other => other.to_possible_value().is_some_and(|word| found.contains(word.get_name())),
         };
-        args.deny.iter().any(|deny| !args.allow.contains(deny) && is_found(deny))
+        let is_allowed = |deny: &DenyFault| {
+            let named = args.allow.iter().map(|allowed| allowed.today());
+            named.into_iter().any(|allowed| allowed == deny.today())
+        };
+        args.deny.iter().any(|deny| !is_allowed(deny) && is_found(deny))
     }
 
     fn text(&self, args: &CheckArgs, terminal: Terminal) -> String {
@@ -234,6 +250,25 @@ impl Report {
 /// One report as a document of its own, several as a list.
 fn document(reports: &[Report]) -> Documents {
     Documents::new(reports.iter().map(Report::record).collect())
+}
+
+/// Writes what opensm takes, if the proposal helps on this fabric.
+fn write_fix(args: &CheckArgs, report: &Report, fix: Fix, out: &Path) -> anyhow::Result<()> {
+    if !report.verdict.is_cyclic() {
+        output::complain("pauseless: there is no cycle, so there is nothing to fix");
+        return Ok(());
+    }
+    let files = fix::files(&report.fabric, &report.verdict, fix.kind());
+    let files = files.map_err(anyhow::Error::msg)?;
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    for file in &files {
+        output::write_file(&out.join(file.name), &file.text)?;
+    }
+    if !args.quiet {
+        let readme = out.join("README.md");
+        tell!("wrote {} files; {} says how to apply them", files.len(), readme.display());
+    }
+    Ok(())
 }
 
 fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pauseless_check::advice::Kind;
 use pauseless_check::sweep::Amount;
 use pauseless_compat::htsim::Options;
 use pauseless_fabric::reroute::Reroute;
@@ -64,6 +65,13 @@ pub struct CheckArgs {
     /// Write the scenario that was simulated to this file, for `run`
     #[arg(long, value_name = "FILE", requires = "confirm")]
     pub confirm_out: Option<PathBuf>,
+    /// Write the files with which opensm carries out this proposal of the report to the folder of
+    /// --out, if it helps
+    #[arg(long, value_enum, value_name = "KIND", requires = "out", conflicts_with_all = ["failures", "generate"])]
+    pub fix: Option<Fix>,
+    /// The folder for the files of --fix
+    #[arg(long, value_name = "DIR", requires = "fix")]
+    pub out: Option<PathBuf>,
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
@@ -94,20 +102,57 @@ pub enum DenyFault {
     /// Packets of a lossless class that come into a buffer that drops
     Lossy,
     /// Pairs of end nodes without a route
+    Unroutable,
+    /// The former name of `unroutable`
+    #[value(hide = true)]
     Unrouted,
     /// Packets that go where no file says what becomes of them
     Unknown,
 }
 
+/// The kinds of proposals for which there are files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Fix {
+    /// Up*/down* routing from the best roots: a root_guid_file
+    Updn,
+    /// Service levels of their own for the end nodes to blame: a QoS policy
+    Class,
+    /// The end nodes to blame in a partition apart: partitions.conf
+    LeaveOut,
+    /// Layered routing of our own: forwarding tables and a QoS policy
+    Layers,
+}
+
+impl Fix {
+    /// The kind as the library knows it.
+    pub fn kind(self) -> Kind {
+        match self {
+            Fix::Updn => Kind::UpDown,
+            Fix::Class => Kind::Class,
+            Fix::LeaveOut => Kind::LeaveOut,
+            Fix::Layers => Kind::Layers,
+        }
+    }
+}
+
 impl DenyFault {
+    /// The name by which this is called today.
+    pub fn today(self) -> DenyFault {
+        match self {
+            DenyFault::Unrouted => DenyFault::Unroutable,
+            other => other,
+        }
+    }
+
     /// What makes a check fail unless the user says otherwise.
-    pub const USUAL: [DenyFault; 6] = [
+    pub const USUAL: [DenyFault; 7] = [
         DenyFault::Cycle,
         DenyFault::Loop,
         DenyFault::BlackHole,
         DenyFault::Valley,
         DenyFault::ClassChange,
         DenyFault::Lossy,
+        DenyFault::Unroutable,
     ];
 }
 
@@ -213,6 +258,7 @@ const CHECK_EXAMPLES: &str = "Examples:
       examples/ib/dgx-minhop/opensm.fdbs.gz
   pauseless check papers/gfc/fig14.toml --confirm --sarif fig11.sarif
   pauseless check --generate ring:6,hosts_per_switch=1,routing=ecmp --svg r.svg
+  pauseless check opensm-subnet.lst opensm.fdbs --fix updn --out fix
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000
   pauseless check examples/ethernet/sonic-pod/pod-*.json \\
