@@ -3,6 +3,7 @@
 //! [`json`], [`sarif`], [`graphml`] and [`svg`] write what was found.
 
 pub mod confirm;
+mod engine;
 pub mod fault;
 pub mod graphml;
 pub mod json;
@@ -47,18 +48,23 @@ pub struct Verdict {
     pub left_out: Vec<NodeId>,
     /// What part of the traffic was looked at, in words; empty for all of it.
     pub scope: Vec<String>,
+    /// Why the cycle may be none: it is one if all packets travel on one lane, and no file says on
+    /// which lanes they do. `None` if there is no such doubt.
+    pub undecided: Option<String>,
 }
 
 impl Verdict {
-    /// Whether buffers can wait for each other in a circle.
+    /// Whether buffers can wait for each other in a circle; on one lane, if the verdict is
+    /// [undecided](Verdict::undecided).
     pub fn is_cyclic(&self) -> bool {
         self.component_count > 0
     }
 
-    /// The words for what was found, each once: those of faults and `cycle`.
+    /// The words for what was found, each once: those of faults and `cycle` or `undecided`.
     pub fn words(&self) -> BTreeSet<&'static str> {
         let faults = self.faults.iter().map(|fault| fault.kind.word());
-        faults.chain(self.is_cyclic().then_some("cycle")).collect()
+        let cycle = if self.undecided.is_some() { "undecided" } else { "cycle" };
+        faults.chain(self.is_cyclic().then_some(cycle)).collect()
     }
 }
 
@@ -85,7 +91,13 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
             1 => vec!["1 end node left out".to_string()],
             count => vec![format!("{count} end nodes left out")],
         },
+        undecided: None,
     };
+    if verdict.is_cyclic() {
+        // A packet that goes in a circle waits for itself, whatever its lane is.
+        let is_loop = verdict.components.iter().any(|found| found.cycle.flows.len() == 1);
+        verdict.undecided = if is_loop { None } else { engine::doubt(fabric) };
+    }
     if verdict.is_cyclic() {
         if left_out.is_empty() {
             verdict.blame = checker.blame(network, &fabric.suspects());

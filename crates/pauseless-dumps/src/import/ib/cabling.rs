@@ -33,6 +33,8 @@ pub struct IbNode {
     pub description: String,
     /// Its local identifiers, by port; a switch has one on port 0.
     pub lids: Vec<PortLid>,
+    /// The GUIDs of its ports with their numbers, on adapters and where the file has them.
+    pub port_guids: Vec<(u8, u64)>,
     /// The place at which the file names the node first.
     pub at: Range<usize>,
 }
@@ -171,6 +173,7 @@ impl<'t> Builder<'t> {
                 port_count: seen.port_count.unwrap_or(0),
                 description: seen.description.to_string(),
                 lids: Vec::new(),
+                port_guids: Vec::new(),
                 at: seen.at,
             });
             return Ok(self.nodes.len() - 1);
@@ -199,14 +202,28 @@ impl<'t> Builder<'t> {
         let at = at.clone();
         let node = self.node(seen.node)?;
         if port_count.is_none() {
-            let count = &mut self.nodes[node].port_count;
-            *count = (*count).max(u16::from(port));
+            self.see_port(node, port);
         }
         if let Some(lid) = lid {
             let port = if kind == NodeKind::Switch { 0 } else { port };
             self.lid(node, PortLid { port, lid, lmc: 0 }, at)?;
         }
         Ok(IbEnd { node, port })
+    }
+
+    /// A node has at least as many ports as the number of this one.
+    pub(super) fn see_port(&mut self, node: usize, port: u8) {
+        let count = &mut self.nodes[node].port_count;
+        *count = (*count).max(u16::from(port));
+    }
+
+    /// A port of an adapter has this GUID; the first one that a file gives it counts.
+    pub(super) fn port_guid(&mut self, end: IbEnd, guid: u64) {
+        let node = &mut self.nodes[end.node];
+        let is_known = node.port_guids.iter().any(|(port, _)| *port == end.port);
+        if node.kind == NodeKind::Adapter && guid != 0 && !is_known {
+            node.port_guids.push((end.port, guid));
+        }
     }
 
     /// A port of a node has this LID, if none of its own has been seen, or no other.

@@ -136,13 +136,16 @@ impl<'t> Reader<'t> {
             return Err(Problem::new(at, message).expected(expected));
         };
         let kind = self.builder.nodes()[node].kind;
-        let port = bracketed_port(line)?;
+        let (port, guid) = bracketed_port(line)?;
+        if let Some(guid) = guid {
+            self.builder.port_guid(IbEnd { node, port }, guid);
+        }
         let peer_kind = match line.rest().trim_start().get(1..2) {
             Some("S") => NodeKind::Switch,
             _ => NodeKind::Adapter,
         };
         let (_, peer) = node_name(line, peer_kind)?;
-        let peer_port = bracketed_port(line)?;
+        let (peer_port, _) = bracketed_port(line)?;
         let mut seen = Port {
             end: IbEnd { node, port },
             peer,
@@ -192,8 +195,9 @@ fn node_name<'t>(line: &mut Line<'t>, kind: NodeKind) -> Result<(Word<'t>, u64),
     Ok((name, bare_guid(digits)?))
 }
 
-/// `[1]`, which may be followed by `[ext 5]` and by the GUID of the port in parentheses.
-fn bracketed_port(line: &mut Line<'_>) -> Result<u8, Problem> {
+/// `[1]`, which may be followed by `[ext 5]` and by the GUID of the port in parentheses: the port and
+/// the GUID.
+fn bracketed_port(line: &mut Line<'_>) -> Result<(u8, Option<u64>), Problem> {
     line.expect("[")?;
     let port = line.until(|byte| byte == b']');
     let port = port.decimal(PORT_MAX.into(), "a port")?;
@@ -201,11 +205,12 @@ fn bracketed_port(line: &mut Line<'_>) -> Result<u8, Problem> {
     if line.eat("[ext") {
         line.word();
     }
+    let mut guid = None;
     if line.eat("(") {
-        line.until(|byte| byte == b')').hex(u64::MAX, "a GUID")?;
+        guid = Some(line.until(|byte| byte == b')').hex(u64::MAX, "a GUID")?);
         line.expect(")")?;
     }
-    Ok(port as u8)
+    Ok((port as u8, guid))
 }
 
 struct HeaderComment<'t> {

@@ -48,13 +48,14 @@ pub fn parse(text: &str) -> Result<Cabling, Problem> {
 
 struct Row<'t> {
     ends: [PortSeen<'t>; 2],
+    port_guids: [u64; 2],
     rate: Option<LinkRate>,
     has_speed: bool,
     is_up: bool,
 }
 
 fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
-    let ends = [parse_end(line)?, parse_end(line)?];
+    let (near, far) = (parse_end(line)?, parse_end(line)?);
     line.expect("PHY=")?;
     let width = parse_width(line.word())?;
     line.expect("LOG=")?;
@@ -68,21 +69,23 @@ fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
     line.expect_end()?;
     let rate = width.zip(speed);
     Ok(Row {
-        ends,
+        ends: [near.0, far.0],
+        port_guids: [near.1, far.1],
         rate: rate.map(|(width, speed)| LinkRate { width, speed }),
         has_speed,
         is_up: state.text != "DWN",
     })
 }
 
-fn parse_end<'t>(line: &mut Line<'t>) -> Result<PortSeen<'t>, Problem> {
+/// An end of a cable, and the GUID of its port.
+fn parse_end<'t>(line: &mut Line<'t>) -> Result<(PortSeen<'t>, u64), Problem> {
     line.expect("{")?;
     let start = line.here().start;
     let kind = line.word().keyword(&KINDS, "is not a kind of node")?;
     let port_count = field(line, "Ports:")?.hex(PORT_MAX.into(), "a number of ports")?;
     field(line, "SystemGUID:")?.hex(u64::MAX, "a GUID")?;
     let guid = bare_guid(field(line, "NodeGUID:")?)?;
-    field(line, "PortGUID:")?.hex(u64::MAX, "a GUID")?;
+    let port_guid = field(line, "PortGUID:")?.hex(u64::MAX, "a GUID")?;
     field(line, "VenID:")?.hex(u32::MAX.into(), "a vendor")?;
     field(line, "DevID:")?.hex(u32::MAX.into(), "a device")?;
     field(line, "Rev:")?.hex(u32::MAX.into(), "a revision")?;
@@ -103,7 +106,7 @@ fn parse_end<'t>(line: &mut Line<'t>) -> Result<PortSeen<'t>, Problem> {
         description: description.text,
         at: start..line.here().start,
     };
-    Ok(PortSeen { node, lid, port: port as u8 })
+    Ok((PortSeen { node, lid, port: port as u8 }, port_guid))
 }
 
 fn field<'t>(line: &mut Line<'t>, name: &str) -> Result<Word<'t>, Problem> {
@@ -142,6 +145,9 @@ fn add(
 ) -> Result<Option<(usize, bool)>, Problem> {
     let [near, far] = row.ends;
     let ends = [builder.end(near)?, builder.end(far)?];
+    for (end, guid) in ends.into_iter().zip(row.port_guids) {
+        builder.port_guid(end, guid);
+    }
     if !row.is_up {
         return Ok(None);
     }
