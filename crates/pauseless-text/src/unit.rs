@@ -172,8 +172,9 @@ fn similar_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
     let plain = unit.replace(['µ', 'μ'], "u").to_lowercase();
     let plain = plain.replace("/s", "ps").replace("bit", "b");
     let names = || Q::UNITS.iter().map(|(name, _)| *name);
-    let is_short =
-        |name: &&str| ["b", "ps", "bps"].iter().any(|end| *name.to_lowercase() == plain.clone() + end);
+    let is_short = |name: &&str| {
+        ["b", "ps", "bps"].iter().any(|end| *name.to_lowercase() == plain.clone() + end)
+    };
     names().find(|name| name.to_lowercase() == plain).or_else(|| names().find(is_short))
 }
 

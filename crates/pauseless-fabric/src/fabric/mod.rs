@@ -13,7 +13,7 @@ use crate::topology::Topology;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{NodeId, PortId};
 
-pub use evidence::{Addresses, Evidence, Place, RouteEvidence};
+pub use evidence::{Addresses, Evidence, LaneEvidence, Place, RouteEvidence};
 pub use graph::GraphError;
 pub use names::{Device, Namer, Names};
 
@@ -107,6 +107,7 @@ impl Fabric {
         self.routes = routes;
         self.origin = Origin::Rule(routing);
         self.evidence.routes = None;
+        self.evidence.lanes = LaneEvidence::Known;
     }
 
     /// Whether each node is one of these end nodes, in the order of the nodes.
