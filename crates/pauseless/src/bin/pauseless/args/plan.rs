@@ -130,7 +130,7 @@ impl From<SchemeName> for Scheme {
     }
 }
 
-/// A bound of headroom.
+/// The bound by which `plan --against` judges deployed headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BoundName {
     /// 802.1Q's worst case
