@@ -181,8 +181,13 @@ impl Dist {
         let archive = self.folder.join(format!("{}.tar.gz", self.name()));
         let mut tar = Command::new("tar");
         tar.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"]);
-        tar.args(["--use-compress-program=gzip -9n", "-cf"]).arg(archive);
+        tar.arg(format!("--use-compress-program=gzip -{}n", self.level())).arg("-cf").arg(archive);
         call(tar.arg("-C").arg(&self.stage).arg(self.name()))
+    }
+
+    /// How much packing may cost, up to 9: a program that is only tried may be large.
+    fn level(&self) -> u8 {
+        if self.build == Build::Tested { 1 } else { 9 }
     }
 
     /// Builds the Debian package, where there is one.
@@ -222,7 +227,8 @@ impl Dist {
         fs::create_dir_all(tree.join("DEBIAN"))?;
         fs::write(tree.join("DEBIAN/control"), self.control(folder_size(&tree)? / 1024))?;
         let mut build = Command::new("dpkg-deb");
-        build.args(["--root-owner-group", "-Zxz", "--build"]).arg(&tree);
+        build.args(["--root-owner-group", "-Zxz", &format!("-z{}", self.level())]);
+        build.arg("--build").arg(&tree);
         build.env("SOURCE_DATE_EPOCH", "0");
         Ok(is_packed && call(build.arg(self.folder.join(package)))?)
     }

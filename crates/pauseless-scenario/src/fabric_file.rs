@@ -24,7 +24,7 @@ pub fn is_toml(source: &Source) -> bool {
 /// What a scenario says of its links beside the fabric; `None` where it leaves that out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTerms {
-    /// The largest frame.
+    /// The largest frame that a link carries.
     pub mtu: Option<Bytes>,
     /// How many traffic classes there are.
     pub classes: Option<u8>,

@@ -92,7 +92,8 @@ impl TransmitLine {
         let messages = &mut self.messages[self.first..][..most];
         // SAFETY: the messages and what they point to are alive and of the lengths that they say.
         let sent = unsafe {
-            let flags = libc::MSG_DONTWAIT;
+            // Unsigned with musl.
+            let flags = libc::MSG_DONTWAIT as _;
             libc::sendmmsg(socket.as_raw_fd(), messages.as_mut_ptr(), most as _, flags)
         };
         if sent > 0 {

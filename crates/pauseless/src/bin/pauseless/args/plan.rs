@@ -130,10 +130,10 @@ impl From<SchemeName> for Scheme {
     }
 }
 
-/// A bound of headroom.
+/// The bound by which `plan --against` judges deployed headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BoundName {
-    /// 802.1Q's worst case
+    /// The worst case of 802.1Q
     WorstCase,
     /// SONiC's dynamic buffer model, on chips that it knows; 802.1Q's worst case on others
     Sonic,
