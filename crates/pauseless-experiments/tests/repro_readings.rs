@@ -137,6 +137,16 @@ fn only_what_a_reading_changes_is_run_again_and_the_claim_has_a_row_for_each() {
 }
 
 #[test]
+fn a_reading_that_is_judged_in_one_discipline_is_run_in_that_alone() {
+    let own = "met = true, value = 'low/output-queued/queue_max.S1:H1' }]";
+    let claims = format!("{HEAD}{CLAIM}").replace("met = true }]", own);
+    let done = done("one-discipline", &claims);
+    assert_eq!(verdicts(&done), [Verdict::Sourced]);
+    // As before, but for two of the four runs under the reading.
+    assert_eq!(done.documents.len(), 6 + 2);
+}
+
+#[test]
 fn what_the_file_says_of_a_reading_must_come_out() {
     let with = |name: &str, met: &str| {
         let claims = format!("{HEAD}{CLAIM}").replace("met = true }]", &format!("{met} }}]"));

@@ -294,11 +294,15 @@ pub(super) struct Reread {
 impl AsWritten<'_> {
     /// Makes the runs that a reading changes and that claims need.
     pub(super) fn under(&self, scope: &Scope<'_>, reading: &Reading) -> Result<Reread, Failure> {
-        let claims = self.experiment.claims.iter().filter(|claim| {
-            let is_now = claim.scale.or(scope.scale()) == scope.scale();
-            is_now && claim.under.iter().any(|under| is_tried(under, reading, scope.scale()))
+        let scale = scope.scale();
+        let claims = self.experiment.claims.iter();
+        let claims = claims.filter(|claim| claim.scale.or(scale) == scale);
+        let read = claims.flat_map(|claim| {
+            let unders = claim.under.iter().filter(|under| is_tried(under, reading, scale));
+            unders.map(|under| claim.read_as(under))
         });
-        let needed = Needed::of(claims, &self.experiment.disciplines);
+        let read = Vec::from_iter(read);
+        let needed = Needed::of(read.iter(), &self.experiment.disciplines);
         let everywhere = reading.everywhere();
         let is_everywhere = !everywhere.is_empty();
         let of_run = |name: &String| self.prefixes.iter().any(|prefix| is_below(name, prefix));
