@@ -168,7 +168,9 @@ impl Checker<'_> {
     }
 
     fn thresholds(&mut self) {
-        for (name, profile) in &self.config.profiles {
+        // Templates for Broadcom have static limits of lossy profiles in dynamic pools, and that works.
+        let lossless = |profile: &BufferProfile| profile.xoff.is_some_and(|xoff| xoff > 0);
+        for (name, profile) in self.config.profiles.iter().filter(|(_, one)| lossless(one)) {
             let Some(pool) = self.config.pools.get(&profile.pool) else {
                 continue;
             };
