@@ -20,13 +20,13 @@ pub(super) struct Dependencies {
     counts: Vec<u32>,
     /// The dependencies that were refused since the last `forgive`.
     refused: Vec<bool>,
-    /// Those that were refused since the last `keep_refusals`.
-    recent: Vec<u32>,
     /// The channels that some path goes on to from each channel, in no order.
     after: Vec<Vec<u32>>,
     /// The channels from which some path goes on to each channel.
     before: Vec<Vec<u32>>,
     search: Search,
+    /// The channels looked at in searches for cycles so far.
+    pub steps: u64,
 }
 
 /// Working memory of the search for cycles.
@@ -62,10 +62,10 @@ impl Dependencies {
             starts,
             counts: vec![0; total],
             refused: vec![false; total],
-            recent: Vec::new(),
             after: vec![Vec::new(); net.channel_count()],
             before: vec![Vec::new(); net.channel_count()],
             search: Search { seen: vec![false; net.channel_count()], ..Search::default() },
+            steps: 0,
         }
     }
 
@@ -94,7 +94,6 @@ impl Dependencies {
         let is_behind = self.order[channel as usize] > self.order[next as usize];
         if is_behind && !self.is_free && !self.reorder(channel, next) {
             self.refused[index] = true;
-            self.recent.push(index as u32);
             return false;
         }
         self.counts[index] = 1;
@@ -117,19 +116,6 @@ impl Dependencies {
     /// Lets dependencies be tried again that were refused: others may be gone by now.
     pub(super) fn forgive(&mut self) {
         self.refused.fill(false);
-        self.recent.clear();
-    }
-
-    /// Begins to note which dependencies are refused.
-    pub(super) fn keep_refusals(&mut self) {
-        self.recent.clear();
-    }
-
-    /// Lets dependencies be tried again that were refused since the last `keep_refusals`.
-    pub(super) fn forgive_recent(&mut self) {
-        for index in self.recent.drain(..) {
-            self.refused[index as usize] = false;
-        }
     }
 
     /// Adds a path with a dependency that cannot close a cycle, even if it was refused before.
@@ -143,13 +129,15 @@ impl Dependencies {
     /// `next` leads to `channel`.
     fn reorder(&mut self, channel: u32, next: u32) -> bool {
         let (low, high) = (self.order[next as usize], self.order[channel as usize]);
-        let Dependencies { order, after, before, search, .. } = self;
+        let Dependencies { order, after, before, search, steps, .. } = self;
         let reaches = search.collect_ahead(next, channel, after, |c| order[c as usize] <= high);
+        *steps += search.ahead.len() as u64;
         if reaches {
             search.clear();
             return false;
         }
         search.collect_behind(channel, before, |c| order[c as usize] >= low);
+        *steps += search.behind.len() as u64;
         search.ahead.sort_unstable_by_key(|c| order[*c as usize]);
         search.behind.sort_unstable_by_key(|c| order[*c as usize]);
         let moved = || search.behind.iter().chain(&search.ahead);

@@ -26,15 +26,18 @@ mod net;
 mod plan;
 mod tree;
 
+use std::collections::BTreeMap;
+
 use pauseless_core::id::{GroupId, NodeId};
 use pauseless_core::table::ForwardingTable;
 
 use super::search::View;
 use super::{Groups, Routes};
+use crate::rng::{Purpose, Stream};
 use crate::topology::Topology;
 use escape::Escape;
 use net::{NONE, Net};
-use plan::{Distances, Freedom, NOWHERE, Picture, Plan};
+use plan::{Distances, Freedom, NOWHERE, Picture, Plan, Target};
 
 /// What layered routing may use, and how long it may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,56 +109,102 @@ impl Layered {
 /// The result has the fewest layers with which the largest load comes near to that of routes
 /// that need not care about cycles, or else those of up to `options.layers` layers whose largest
 /// load is least.
-/// It depends on the arguments alone. Hosts that are not connected to each other stay so.
+/// All addresses of a host have the same layer: a subnet manager gives service levels to ports.
+/// The result depends on the arguments alone. Hosts that are not connected to each other stay so.
 pub fn route(topology: &Topology, groups: &Groups, options: Options) -> Layered {
     assert!((1..=16).contains(&options.layers), "there are 1 to 16 layers");
     let failed = vec![false; topology.links().len()];
     let net = Net::new(&View::new(topology, &failed));
-    let order = targets(topology, groups, &net);
-    let switches = Vec::from_iter(order.iter().map(|(_, switch)| *switch));
+    let orders = orders(topology, groups, &net);
     let distances = Distances::new(&net);
-    let free = best_of(Plan::new(&net, &switches, &distances, Freedom::Cycles), options.passes);
+    let mut search = Search {
+        roots: centres(&net, &distances),
+        net: &net,
+        distances: &distances,
+        passes: options.passes,
+        work: 0,
+    };
+    let free = search.best_of(Plan::new(&net, &orders[0], &distances, Freedom::Cycles));
     let enough = free.load_max() + free.load_max() * TOLERANCE_PERCENT / 100;
-    let escape = Escape::below(&net, centre(&net, &distances));
-    let mut best: Option<Picture> = None;
+    let mut best: Option<(Picture, usize)> = None;
     for layers in 1..=options.layers {
-        let freedom = Freedom::Layers(layers, &escape);
-        let found = best_of(Plan::new(&net, &switches, &distances, freedom), options.passes);
-        let is_all = found.layers() < layers || found.load_max() <= enough;
-        if best.as_ref().is_none_or(|best| found.score() < best.score()) {
-            best = Some(found);
+        let (found, order) = search.best_with(layers, &orders, free.score());
+        let is_all = found.load_max() <= enough || search.work > WORK_MAX;
+        if best.as_ref().is_none_or(|(best, _)| found.score() < best.score()) {
+            best = Some((found, order));
         }
         if is_all {
             break;
         }
     }
-    let best = best.expect("there is at least one layer");
-    let mut result = compile(topology, groups, &net, &order, &best);
+    let (best, order) = best.expect("there is at least one layer");
+    let mut result = compile(topology, groups, &net, &orders[order], &best);
     result.figures.load_free = free.load_max();
     result.figures.hops_least = mean(free.hops, result.figures.pairs);
     result
 }
 
-/// The best state of a plan, at first and after each of so many passes.
-fn best_of(mut plan: Plan<'_>, passes: u32) -> Picture {
-    let mut best = plan.picture();
-    let mut last = best.score();
-    for _ in 0..passes {
-        plan.improve();
-        let score = plan.score();
-        if score < best.score() {
-            best = plan.picture();
-        }
-        if score == last {
-            break;
-        }
-        last = score;
-    }
-    best
+/// The search for good plans, which counts its work.
+struct Search<'n> {
+    net: &'n Net,
+    distances: &'n Distances,
+    /// The switches that may be roots of escape trees, the best first.
+    roots: Vec<u32>,
+    passes: u32,
+    work: u64,
 }
 
-/// The switch that is nearest to all hosts: first by the farthest of them, then on average.
-fn centre(net: &Net, distances: &Distances) -> u32 {
+impl Search<'_> {
+    /// The best plan with so many layers, and the number of its order of targets. Another root and
+    /// order are tried as long as that is little work and there is something to gain.
+    fn best_with(
+        &mut self,
+        layers: u8,
+        orders: &[Vec<Target>],
+        goal: (u64, u64),
+    ) -> (Picture, usize) {
+        let until = self.work + WORK_OF_ATTEMPTS;
+        let mut best: Option<(Picture, usize)> = None;
+        for attempt in 0..ATTEMPTS_MAX {
+            let order = attempt % orders.len();
+            let root = self.roots[attempt % self.roots.len()];
+            let escape = Escape::below(self.net, root);
+            let freedom = Freedom::Layers(layers, &escape);
+            let plan = Plan::new(self.net, &orders[order], self.distances, freedom);
+            let found = self.best_of(plan);
+            if best.as_ref().is_none_or(|(best, _)| found.score() < best.score()) {
+                best = Some((found, order));
+            }
+            let is_good = best.as_ref().is_some_and(|(best, _)| best.score() <= goal);
+            if is_good || self.work > until {
+                break;
+            }
+        }
+        best.expect("there is at least one attempt")
+    }
+
+    /// The best state of a plan, at first and after each pass.
+    fn best_of(&mut self, mut plan: Plan<'_>) -> Picture {
+        let mut best = plan.picture();
+        let mut last = best.score();
+        for _ in 0..self.passes {
+            plan.improve();
+            let score = plan.score();
+            if score < best.score() {
+                best = plan.picture();
+            }
+            if score == last {
+                break;
+            }
+            last = score;
+        }
+        self.work += plan.work();
+        best
+    }
+}
+
+/// All switches, those that are nearest to the hosts first: by the farthest host, then on average.
+fn centres(net: &Net, distances: &Distances) -> Vec<u32> {
     let merit = |switch: &u32| {
         let with_hosts = distances.from(*switch).iter().zip(&net.hosts);
         let reached = with_hosts.filter(|(distance, hosts)| **distance != NONE && **hosts > 0);
@@ -167,24 +216,47 @@ fn centre(net: &Net, distances: &Distances) -> u32 {
         }
         (std::cmp::Reverse(count), farthest, sum, *switch)
     };
-    (0..net.switch_count() as u32).min_by_key(merit).unwrap_or(0)
+    let mut switches = Vec::from_iter(0..net.switch_count() as u32);
+    switches.sort_by_cached_key(merit);
+    switches
 }
 
-/// The addresses with the switch of each: one of each switch, then another of each, and so on, so
-/// that no switch is routed last.
-fn targets(topology: &Topology, groups: &Groups, net: &Net) -> Vec<(GroupId, u32)> {
+/// Orders in which the targets may be routed. In each there is one of each switch first, then
+/// another of each, and so on, so that no switch is routed last.
+fn orders(topology: &Topology, groups: &Groups, net: &Net) -> Vec<Vec<Target>> {
     let mut of_switch = vec![Vec::new(); net.switch_count()];
     for group in groups.addresses() {
-        let host: NodeId = groups.target(group);
+        let host = groups.target(group);
         if let Some(port) = topology.ports(host).first() {
             of_switch[net.switch_of[port.peer.index()] as usize].push(group);
         }
     }
+    let natural = Vec::from_iter(0..net.switch_count());
+    let mut orders = vec![natural];
+    for number in 1..ORDERS {
+        let mut shuffled = orders[0].clone();
+        let mut stream = Stream::new(number, Purpose::TieBreak, 0);
+        for at in (1..shuffled.len()).rev() {
+            shuffled.swap(at, stream.below(at as u64 + 1) as usize);
+        }
+        orders.push(shuffled);
+    }
+    orders.iter().map(|switches| order(switches, &of_switch, groups)).collect()
+}
+
+/// The targets in turns of these switches.
+fn order(switches: &[usize], of_switch: &[Vec<GroupId>], groups: &Groups) -> Vec<Target> {
     let rounds = of_switch.iter().map(Vec::len).max().unwrap_or(0);
-    let mut order = Vec::new();
+    let mut order: Vec<Target> = Vec::new();
+    let mut leaders: BTreeMap<NodeId, u32> = BTreeMap::new();
     for round in 0..rounds {
-        for (switch, groups) in (0..).zip(&of_switch) {
-            order.extend(groups.get(round).map(|group| (*group, switch)));
+        for &switch in switches {
+            let Some(&group) = of_switch[switch].get(round) else { continue };
+            let place = order.len() as u32;
+            let leader = *leaders.entry(groups.target(group)).or_insert(place);
+            let is_one_of_several = leader != place;
+            order.push(Target { group, switch: switch as u32, leader, is_one_of_several });
+            order[leader as usize].is_one_of_several |= is_one_of_several;
         }
     }
     order
@@ -195,7 +267,7 @@ fn compile(
     topology: &Topology,
     groups: &Groups,
     net: &Net,
-    order: &[(GroupId, u32)],
+    order: &[Target],
     found: &Picture,
 ) -> Layered {
     let mut table = ForwardingTable::new(topology.nodes().len(), topology.switches());
@@ -205,15 +277,16 @@ fn compile(
     }
     let mut layer_of = vec![0; groups.count()];
     let rows = found.places.chunks(net.switch_count());
-    for (((group, switch), layer), row) in order.iter().zip(&found.layer_of).zip(rows) {
+    for ((target, layer), row) in order.iter().zip(&found.layer_of).zip(rows) {
+        let Target { group, switch, .. } = *target;
         layer_of[group.index()] = *layer;
-        let way = table.way(*group);
+        let way = table.way(group);
         for (number, place) in row.iter().enumerate().filter(|(_, place)| **place != NOWHERE) {
             let channel = net.leaving(number as u32).start + u32::from(*place);
             table.set_way(net.nodes[number], way, &[net.ports[channel as usize]]);
         }
-        let exit = topology.ports(groups.target(*group))[0].peer_port;
-        table.set_way(net.nodes[*switch as usize], way, &[exit]);
+        let exit = topology.ports(groups.target(group))[0].peer_port;
+        table.set_way(net.nodes[switch as usize], way, &[exit]);
     }
     let pairs = found.pairs;
     let total: u64 = found.loads.iter().sum();
@@ -237,3 +310,10 @@ fn mean(total: u64, count: u64) -> f64 {
 /// How much larger the largest load may be than without regard to cycles, before another layer is
 /// tried.
 const TOLERANCE_PERCENT: u64 = 25;
+/// The most attempts with other roots and orders of targets, and the orders that are tried in turn.
+const ATTEMPTS_MAX: usize = 24;
+const ORDERS: u64 = 5;
+/// The work, in channels looked at, after which no further attempt is made, and after which no
+/// further layer is tried: about half a second and half a minute.
+const WORK_OF_ATTEMPTS: u64 = 100_000_000;
+const WORK_MAX: u64 = 4_000_000_000;

@@ -3,14 +3,15 @@
 use super::dependencies::{Dependencies, Turn};
 use super::escape::Escape;
 use super::net::{NONE, Net};
+use pauseless_core::id::GroupId;
+
 use super::tree::{Grower, Known, Length};
 
 /// The paths to all targets in a number of layers.
 #[derive(Clone, Debug)]
 pub(super) struct Plan<'n> {
     net: &'n Net,
-    /// The switch of each target.
-    targets: &'n [u32],
+    targets: &'n [Target],
     distances: &'n Distances,
     layers: Vec<Dependencies>,
     grower: Grower,
@@ -22,6 +23,22 @@ pub(super) struct Plan<'n> {
     loads: Vec<u64>,
     /// The lengths of the paths to each target.
     lengths: Vec<Length>,
+    /// The number of trees that were grown so far.
+    grown: u64,
+}
+
+/// An address to be reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// The group of packets for it.
+    pub group: GroupId,
+    /// The switch that its host is on.
+    pub switch: u32,
+    /// The first address of the same host, by its place among the targets: all have one layer. An
+    /// address that is its own leader and has followers keeps its first layer.
+    pub leader: u32,
+    /// Whether the host has several addresses.
+    pub is_one_of_several: bool,
 }
 
 /// The channels that paths may depend on.
@@ -89,7 +106,7 @@ impl<'n> Plan<'n> {
     /// Routes all targets.
     pub(super) fn new(
         net: &'n Net,
-        targets: &'n [u32],
+        targets: &'n [Target],
         distances: &'n Distances,
         freedom: Freedom<'_>,
     ) -> Plan<'n> {
@@ -111,6 +128,7 @@ impl<'n> Plan<'n> {
             places: vec![NOWHERE; targets.len() * net.switch_count()],
             loads: vec![0; net.channel_count()],
             lengths: vec![Length::default(); targets.len()],
+            grown: 0,
         };
         let escape = match freedom {
             Freedom::Cycles => None,
@@ -138,6 +156,12 @@ impl<'n> Plan<'n> {
         }
     }
 
+    /// How much work it was so far, in channels that were looked at.
+    pub(super) fn work(&self) -> u64 {
+        let searches: u64 = self.layers.iter().map(|layer| layer.steps).sum();
+        self.grown * self.net.channel_count() as u64 + searches * STEP_COST
+    }
+
     /// How good the present state is, the best first.
     pub(super) fn score(&self) -> (u64, u64) {
         let load_max = self.loads.iter().max().copied().unwrap_or(0);
@@ -146,7 +170,7 @@ impl<'n> Plan<'n> {
 
     pub(super) fn picture(&self) -> Picture {
         let pairs = self.targets.iter().map(|target| {
-            let hosts = self.net.hosts.iter().zip(self.distances.from(*target));
+            let hosts = self.net.hosts.iter().zip(self.distances.from(target.switch));
             let reached = hosts.filter(|(_, distance)| **distance != NONE);
             reached.map(|(hosts, _)| u64::from(*hosts)).sum::<u64>() - 1
         });
@@ -165,18 +189,31 @@ impl<'n> Plan<'n> {
         target * count..(target + 1) * count
     }
 
-    /// Finds a tree for `target` and enters it: in the lowest layer that has one of shortest paths,
-    /// else in that which has the shortest. Without escape paths the present one may have to stay.
+    /// Finds a tree for `target` and enters it: at first in the lowest layer that has a tree of
+    /// shortest paths, which leaves the others free for what does not fit; later, or if there is
+    /// none, in the layer with the shortest, and of those as short the one with the least load.
+    /// Without escape paths the present tree may have to stay.
     fn route(&mut self, target: usize, escape: Option<&Escape>) {
-        let last = self.layers.len() - 1;
+        let count = self.layers.len();
+        let Target { leader, is_one_of_several, .. } = self.targets[target];
+        let is_fixed = leader as usize != target || is_one_of_several && escape.is_none();
+        let (present, choices) = match escape {
+            _ if is_fixed => (usize::from(self.layer_of[leader as usize]), 1),
+            Some(_) => (count - 1, count),
+            None => (usize::from(self.layer_of[target]), count),
+        };
         let least = self.least_hops(target);
         let mut best: Option<(Length, usize)> = None;
-        for layer in 0..=last {
+        // The present layer comes last: if it is the best, as usual, its tree is there already.
+        let first = present + count + 1 - choices;
+        for layer in (first..=present + count).map(|layer| layer % count) {
             let Some(found) = self.grow(layer, target, escape) else {
                 continue;
             };
-            let is_better = best.is_none_or(|(best, _)| found.hops < best.hops);
-            if found.hops == least || is_better && layer == last {
+            let is_better =
+                best.is_none_or(|(best, _)| (found.hops, found.cost) <= (best.hops, best.cost));
+            let is_good = escape.is_some() && found.hops == least;
+            if is_good || is_better && layer == present {
                 return self.enter(target, layer, found);
             }
             self.grower.undo(self.net, &mut self.layers[layer]);
@@ -192,14 +229,15 @@ impl<'n> Plan<'n> {
     }
 
     fn grow(&mut self, layer: usize, target: usize, escape: Option<&Escape>) -> Option<Length> {
-        let switch = self.targets[target];
+        self.grown += 1;
+        let switch = self.targets[target].switch;
         let known = Known { loads: &self.loads, distances: self.distances.from(switch), escape };
         self.grower.grow(self.net, &mut self.layers[layer], switch, known)
     }
 
     /// The hops of the paths to a target if all are shortest ones.
     fn least_hops(&self, target: usize) -> u64 {
-        let distances = self.distances.from(self.targets[target]);
+        let distances = self.distances.from(self.targets[target].switch);
         let hosts = self.net.hosts.iter().zip(distances);
         let reached = hosts.filter(|(_, distance)| **distance != NONE);
         reached.map(|(hosts, distance)| u64::from(*hosts) * u64::from(*distance)).sum()
@@ -266,5 +304,7 @@ impl<'n> Plan<'n> {
     }
 }
 
+/// The work of a step in a search for cycles, beside that of looking at a channel of a tree.
+const STEP_COST: u64 = 4;
 /// The place of no channel.
 pub(super) const NOWHERE: u16 = u16::MAX;

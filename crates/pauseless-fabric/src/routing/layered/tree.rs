@@ -42,6 +42,8 @@ pub(super) struct Known<'k> {
 pub(super) struct Length {
     /// The hops of the paths from all hosts together.
     pub hops: u64,
+    /// The loads of all these paths together.
+    pub cost: u128,
     /// The hops of the longest of them.
     pub hops_max: u32,
 }
@@ -105,7 +107,6 @@ impl Grower {
         for turn in self.made.drain(..) {
             dependencies.remove(net, turn);
         }
-        dependencies.forgive_recent();
     }
 
     /// Starts with the target alone, and the paths of these channels.
@@ -113,7 +114,6 @@ impl Grower {
         self.next.fill(NONE);
         self.hops.fill(NONE);
         self.made.clear();
-        dependencies.keep_refusals();
         for level in &mut self.levels {
             level.clear();
         }
@@ -285,9 +285,11 @@ impl Grower {
 
     fn length(&self, net: &Net) -> Length {
         let mut length = Length::default();
-        for (&hosts, &hops) in net.hosts.iter().zip(&self.hops) {
+        let paths = self.hops.iter().zip(&self.costs);
+        for (&hosts, (&hops, &cost)) in net.hosts.iter().zip(paths) {
             if hosts > 0 && hops != NONE {
                 length.hops += u64::from(hosts) * u64::from(hops);
+                length.cost += u128::from(hosts) * u128::from(cost);
                 length.hops_max = length.hops_max.max(hops);
             }
         }
