@@ -149,13 +149,13 @@ records! {
         tried: String = words::outcome(fabric, advice, proposal);
         /// Pairs of an end node and an address without a route after the change.
         lost_pairs: u64 = outcome.lost;
-        /// The same before.
+        /// The same number before the change.
         lost_pairs_now: u64 = advice.now.lost;
         /// Pairs that are given up on purpose, because one of them is left out.
         given_up_pairs: u64 = outcome.given_up;
         /// The largest number of pairs over one direction of a link between switches, after.
         largest_load: f64 = outcome.load;
-        /// The same before.
+        /// The same number before the change.
         largest_load_now: f64 = advice.now.largest;
         /// How many classes have a cycle after the change.
         cyclic_classes: u8 = outcome.cyclic_classes;

@@ -1,5 +1,7 @@
 //! How many pairs of end nodes each link carries, and how many have no route.
 
+use std::collections::BTreeMap;
+
 use pauseless_core::id::{GroupId, NodeId, PortId};
 
 use crate::dependency::{Network, Traffic};
@@ -34,16 +36,14 @@ impl Load {
                         sources[at] += 1.0;
                     }
                 }
-                for group in network.routes.groups.addresses() {
-                    let target = network.routes.groups.target(group);
-                    let Some(own) = tally.entrance(target).filter(|_| !left_out[target.index()])
-                    else {
-                        continue;
-                    };
-                    tally.amounts.copy_from_slice(&sources);
+                for (groups, own) in tally.alike(left_out) {
+                    let count = groups.len() as f64;
+                    for (amount, source) in tally.amounts.iter_mut().zip(&sources) {
+                        *amount = source * count;
+                    }
                     // Nobody sends to itself.
-                    tally.amounts[own] -= 1.0;
-                    tally.follow(group);
+                    tally.amounts[own] -= count;
+                    tally.follow(groups[0]);
                 }
             }
             Traffic::Demands(demands) => {
@@ -112,6 +112,25 @@ impl<'n> Tally<'n> {
             ready: Vec::new(),
             load: Load::default(),
         }
+    }
+
+    /// The addresses of hosts that are not left out, those together that share all of their way, with
+    /// the row of their switch.
+    fn alike(&self, left_out: &[bool]) -> Vec<(Vec<GroupId>, usize)> {
+        let Network { routes, .. } = self.network;
+        let mut alike: BTreeMap<_, (Vec<GroupId>, usize)> = BTreeMap::new();
+        for group in routes.groups.addresses() {
+            let target = routes.groups.target(group);
+            let Some(own) = self.entrance(target).filter(|_| !left_out[target.index()]) else {
+                continue;
+            };
+            // Without an exit the way leads to the host itself.
+            let exit = routes.table.exit(group).map(|(switch, _)| switch);
+            let own_way = exit.is_none().then_some(group);
+            let key = (routes.table.way(group), exit, own_way);
+            alike.entry(key).or_insert_with(|| (Vec::new(), own)).0.push(group);
+        }
+        alike.into_values().collect()
     }
 
     /// The row of the switch at which packets of `host` enter.

@@ -255,3 +255,59 @@ const BAD: &[(&[&str], &str)] = &[
     (&["--generate", "fat-tree:4", "--flow", "H1"], "pauseless: \"H1\" is no flow"),
     (&["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"], "pauseless: cannot write"),
 ];
+
+/// The tables of the ring, in which the third switch has no way to an end node of another one.
+fn ring_with_a_hole(place: &Place) -> String {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/ib/ring4-minhop/opensm.fdbs");
+    let tables = std::fs::read_to_string(file).expect("an example");
+    let (head, tail) = tables.split_once("Switch 0x0000000000200002").expect("a third switch");
+    let tail = tail.replacen("0x0005 : 002  : 02   : yes", "0x0005 : UNREACHABLE", 1);
+    place.write("hole.fdbs", &format!("{head}Switch 0x0000000000200002{tail}"));
+    place.path("hole.fdbs").display().to_string()
+}
+
+#[test]
+fn pairs_without_a_route_are_a_finding_of_their_own() {
+    let place = Place::new();
+    let hole = ring_with_a_hole(&place);
+    let run = |more: &[&str]| place.run(&[&check(&[RING[0], &hole]), more].concat());
+    let done = run(&["--allow", "cycle"]);
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert!(done.stdout.contains("unroutable"), "{}", done.stdout);
+    assert!(done.stdout.contains("\n  from S"), "{}", done.stdout);
+    assert_eq!(run(&["--allow", "cycle,unroutable"]).code, Some(0));
+    let former = run(&["--deny", "unrouted"]);
+    assert_eq!(former.code, Some(1));
+    assert!(former.stderr.contains("is called `unroutable` now"), "{}", former.stderr);
+    let document = run(&["--json"]).json();
+    let from = &document["unroutable"][0];
+    let listed = document["unroutable"].as_array().expect("a list");
+    let pairs: u64 = listed.iter().filter_map(|from| from["pairs"].as_u64()).sum();
+    assert_eq!(document["unrouted_pairs"], pairs);
+    assert!(from["switch"].as_str().is_some_and(|name| name.starts_with('S')));
+    let sarif = place.path("hole.sarif").display().to_string();
+    run(&["--sarif", &sarif]);
+    let log = place.text("hole.sarif");
+    assert!(log.contains("\"ruleId\": \"unroutable\""), "{log}");
+}
+
+#[test]
+fn a_proposal_is_written_for_opensm_or_refused() {
+    let place = Place::new();
+    let out = place.path("fix").display().to_string();
+    let fix = |kind| place.run(&check(&[RING[0], RING[1], "--fix", kind, "--out", &out]));
+    let done = fix("updn");
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert!(done.stdout.contains("Files for opensm: --fix updn --out DIR"), "{}", done.stdout);
+    assert!(done.stderr.contains("README.md says how to apply them"), "{}", done.stderr);
+    let read = |name: &str| place.text(&format!("fix/{name}"));
+    assert!(read("root_guid_file").contains("0x000000000020000"));
+    assert_eq!(read("opensm.args"), "-R updn -a root_guid_file\n");
+    let expected: Value = serde_json::from_str(&read("proposal.json")).expect("JSON");
+    assert_eq!((&expected["helps"], &expected["lost_pairs"]), (&true.into(), &0.into()));
+    let tree = place.run(&check(&[TREE[0], TREE[1], "--fix", "updn", "--out", &out]));
+    assert_eq!(tree.code, Some(0));
+    assert!(tree.stderr.contains("nothing to fix"), "{}", tree.stderr);
+    let made = ["--generate", "ring:4,hosts_per_switch=1", "--fix", "updn", "--out", &out];
+    assert_eq!(place.run(&check(&made)).code, Some(2));
+}

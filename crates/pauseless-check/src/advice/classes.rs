@@ -116,9 +116,10 @@ fn class_is_cyclic(trial: &Trial<'_>, nodes: &[NodeId], earlier: &BTreeSet<NodeI
             let mut demands = Vec::new();
             for group in groups.addresses() {
                 let target = groups.target(group);
-                let sources: Vec<NodeId> = match nodes.contains(&target) {
-                    true => topology.hosts().to_vec(),
-                    false => nodes.iter().copied().collect(),
+                let sources = if nodes.contains(&target) {
+                    topology.hosts().to_vec()
+                } else {
+                    Vec::from_iter(nodes.iter().copied())
                 };
                 let sources = sources.into_iter().filter(|source| *source != target);
                 let all = sources.map(|source| Demand { group, lane, source });

@@ -36,7 +36,7 @@ impl Advice {
 /// The kinds of changes, which are also the words of `--fix`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Routing up*/down*.
+    /// Routes that never go up after down.
     UpDown,
     /// Service levels, or priorities, of their own for some end nodes.
     Class,
@@ -61,7 +61,7 @@ impl Kind {
 /// A change of the fabric, and what came of trying it.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// What is changed.
+    /// The change that was tried.
     pub change: Change,
     /// What came of it.
     pub outcome: Outcome,
@@ -75,7 +75,7 @@ pub enum Change {
     /// Up*/down* routing from these roots. Without roots it is what the subnet manager does when it
     /// is given none and finds none, or on Ethernet a policy by tiers.
     UpDown {
-        /// The roots.
+        /// The switches at the top of the order.
         roots: Vec<NodeId>,
         /// How these roots were chosen.
         choice: Choice,
@@ -90,7 +90,7 @@ pub enum Change {
     Layers(Box<Layered>),
     /// These end nodes no longer exchange lossless packets with the others.
     LeaveOut {
-        /// The end nodes.
+        /// The end nodes that are left out.
         nodes: Vec<NodeId>,
     },
 }

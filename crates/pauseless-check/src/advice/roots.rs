@@ -83,7 +83,7 @@ struct Search<'t> {
 }
 
 impl Search<'_> {
-    /// How many sets can be tried in about 20 seconds on two cores.
+    /// How many sets can be tried in about 10 seconds on two cores.
     fn budget(&self) -> usize {
         let fabric = self.trial.fabric;
         let cost = fabric.routes.groups.count() * fabric.topology.switches().len();
@@ -215,8 +215,8 @@ fn heights(topology: &Topology) -> Vec<Option<u32>> {
     heights
 }
 
-/// Entries of tables that may be made in a search, about 20 seconds on two cores.
-const STEPS: usize = 600_000_000;
+/// Entries of tables that may be made in a search, about 10 seconds on two cores.
+const STEPS: usize = 300_000_000;
 const SETS_MIN: usize = 16;
 const SETS_MAX: usize = 1000;
 /// The most rounds in which sets grow by a root.

@@ -182,6 +182,17 @@ impl<'t> Subnet<'t> {
         self.routes(groups, |search, target| search.min_hop(self, target))
     }
 
+    /// The direction of a step between two rows whose switches have these ranks: towards the smaller
+    /// rank is up, and of equal ones towards the smaller GUID. Between two roots every step goes up.
+    fn direction(&self, ranks: &[u32], from: usize, to: usize) -> Direction {
+        let is_up = match (ranks[from], ranks[to]) {
+            (0, 0) => true,
+            (here, there) if here != there => here > there,
+            _ => self.guids[from] > self.guids[to],
+        };
+        if is_up { Direction::Up } else { Direction::Down }
+    }
+
     /// Balances addresses over the ports that `find` leaves with the fewest hops.
     fn routes(&self, groups: &Groups, mut find: impl FnMut(&mut Hops, usize)) -> Routes {
         let topology = self.topology;
@@ -277,8 +288,7 @@ impl Hops {
             let came = self.found[row];
             for trunk in &subnet.trunks[row] {
                 let peer = trunk.peer as usize;
-                let goes =
-                    direction((ranks[row], subnet.guids[row]), (ranks[peer], subnet.guids[peer]));
+                let goes = subnet.direction(ranks, row, peer);
                 let hops = self.least[row] + 1;
                 let is_legal = came == Direction::Up || goes == Direction::Down;
                 if !is_legal || hops >= self.by_trunk[trunk.peer_place as usize] {
@@ -311,23 +321,6 @@ impl Hops {
     }
 }
 
-/// The direction of a step between switches of these ranks and GUIDs. Between two roots every step
-/// goes up.
-fn direction(from: (u32, u64), to: (u32, u64)) -> Direction {
-    match (from.0, to.0) {
-        (0, 0) => Direction::Up,
-        (here, there) if here != there => {
-            if here < there {
-                Direction::Down
-            } else {
-                Direction::Up
-            }
-        }
-        _ if from.1 > to.1 => Direction::Up,
-        _ => Direction::Down,
-    }
-}
-
 /// How many addresses each trunk carries so far.
 struct Balance {
     counts: Vec<u32>,
@@ -340,10 +333,8 @@ struct Balance {
 
 impl Balance {
     fn new(subnet: &Subnet<'_>, has_several: bool) -> Balance {
-        let (switches, nodes) = match has_several {
-            true => (subnet.guids.len(), subnet.rows.len()),
-            false => (0, 0),
-        };
+        let (switches, nodes) =
+            if has_several { (subnet.guids.len(), subnet.rows.len()) } else { (0, 0) };
         Balance {
             counts: vec![0; subnet.trunks.iter().map(Vec::len).sum()],
             carriers: vec![vec![Vec::new(); nodes]; switches],

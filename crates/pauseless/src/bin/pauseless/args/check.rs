@@ -267,7 +267,8 @@ const CHECK_EXAMPLES: &str = "Examples:
       examples/ib/dgx-minhop/opensm.fdbs.gz
   pauseless check papers/gfc/fig14.toml --confirm --sarif fig11.sarif
   pauseless check --generate ring:6,hosts_per_switch=1,routing=ecmp --svg r.svg
-  pauseless check opensm-subnet.lst opensm.fdbs --fix updn --out fix
+  pauseless check examples/ib/ring4-minhop/opensm-subnet.lst \\
+      examples/ib/ring4-minhop/opensm.fdbs --fix updn --out fix
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000
   tar c /var/tmp/ibdiagnet2 | pauseless check -
