@@ -29,7 +29,9 @@ pub(crate) fn doubt(fabric: &Fabric) -> Option<String> {
     }
     let Choices { all, followed, detours } = choices;
     Some(if detours > 0 {
-        format!("these are not the tables of opensm's minhop: {detours} entries lead no shortest way")
+        format!(
+            "these are not the tables of opensm's minhop: {detours} entries lead no shortest way"
+        )
     } else if all < CHOICES_MIN {
         "the switches have too few equally short ways to tell from the tables which routing engine \
          made them"
@@ -132,9 +134,10 @@ fn adapters_in_order(fabric: &Fabric) -> Vec<(NodeId, NodeId)> {
     for &switch in topology.switches() {
         let guid = fabric.names.device(switch).and_then(|device| device.guid).unwrap_or(0);
         let ends = (0..).map(PortId).zip(topology.ports(switch));
-        let mut adapters = Vec::from_iter(ends.filter(|(_, end)| topology.is_host(end.peer)).map(
-            |(port, end)| (number(fabric, switch, port), end.peer),
-        ));
+        let mut adapters = Vec::from_iter(
+            ends.filter(|(_, end)| topology.is_host(end.peer))
+                .map(|(port, end)| (number(fabric, switch, port), end.peer)),
+        );
         adapters.sort_unstable();
         switches.push((Reverse(adapters.len()), guid.swap_bytes(), switch, adapters));
     }
@@ -172,6 +175,5 @@ fn number(fabric: &Fabric, switch: NodeId, port: PortId) -> u32 {
 const CHOICES_MIN: u64 = 4;
 /// The engines of opensm that use one service level for all paths, and what its configuration has
 /// in place of `minhop`. Which engine made the tables of `file` is not known.
-const SINGLE_LANE: [&str; 10] = [
-    "minhop", "updn", "dnup", "dor", "ftree", "sssp", "(null)", "null", "no_fallback", "",
-];
+const SINGLE_LANE: [&str; 10] =
+    ["minhop", "updn", "dnup", "dor", "ftree", "sssp", "(null)", "null", "no_fallback", ""];

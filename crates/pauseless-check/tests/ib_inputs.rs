@@ -248,8 +248,7 @@ fn files_that_do_not_belong_together_are_named() {
     // The same fabric with a cable that is elsewhere, and with another table.
     let mut moved = sources("ring6-dfsssp-diags", &["opensm-subnet.lst"]).remove(0);
     let is_cut = |line: &&str| {
-        !(line.contains("NodeGUID:0000000000200000")
-            && line.contains("NodeGUID:0000000000200001"))
+        !(line.contains("NodeGUID:0000000000200000") && line.contains("NodeGUID:0000000000200001"))
     };
     moved.text = moved.text.lines().filter(is_cut).map(|line| format!("{line}\n")).collect();
     let contrary = refused(&[ring[0].clone(), moved, ring[1].clone()]);

@@ -106,7 +106,8 @@ impl Gathering<'_> {
         if depth > DEPTH_MAX {
             return Err(refuse(format!("folders are nested more than {DEPTH_MAX} deep")));
         }
-        let entries = fs::read_dir(folder).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+        let entries =
+            fs::read_dir(folder).map_err(|error| refuse(format!("cannot be read: {error}")))?;
         let mut paths = Vec::new();
         for entry in entries {
             let entry = entry.map_err(|error| refuse(format!("cannot be read: {error}")))?;
@@ -124,7 +125,8 @@ impl Gathering<'_> {
             match found {
                 Ok(found) if found.is_dir() && !is_link => self.folder(&path, depth + 1)?,
                 Ok(found) if found.is_file() => {
-                    let read = open(&path).and_then(|found| self.stream(&file, found, Place::Folder));
+                    let read =
+                        open(&path).and_then(|found| self.stream(&file, found, Place::Folder));
                     read.map_err(|flaw| flaw.problems(&file))?;
                 }
                 // Pipes, devices and links that lead nowhere.
@@ -147,8 +149,7 @@ impl Gathering<'_> {
             let guarded = Guarded { inner: whole, taken, given: 0 };
             return self.archive(file, guarded, packing).map(|()| true);
         }
-        let text =
-            text_of(&mut whole, FILE_MAX, || taken.get(), |error| flaw_of(packing, error));
+        let text = text_of(&mut whole, FILE_MAX, || taken.get(), |error| flaw_of(packing, error));
         match (text, place) {
             (Ok(text), _) => self.take(Source { file: file.to_string(), text }, place),
             // A folder has all kinds of files; one that is text but broken says so when it is parsed.

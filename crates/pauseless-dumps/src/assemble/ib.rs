@@ -351,7 +351,8 @@ impl Cabled {
         dumps: &'l Dumps<'_>,
     ) -> Result<BTreeMap<NodeId, (usize, &'l Lft)>, Problems> {
         let mut by_switch: BTreeMap<NodeId, (usize, &Lft)> = BTreeMap::new();
-        let plain = dumps.tables.iter().flat_map(|file| file.value.iter().map(|lft| (file.source, lft)));
+        let plain =
+            dumps.tables.iter().flat_map(|file| file.value.iter().map(|lft| (file.source, lft)));
         let adaptive = dumps.adaptive.iter();
         let adaptive =
             adaptive.flat_map(|file| file.value.iter().map(|table| (file.source, &table.fixed)));
@@ -633,9 +634,8 @@ impl Cabled {
             Sender::Lid(lid) => self.lids.contains_key(lid),
         };
         // saquery answers for switches, too.
-        let is_switch = |lid: u16| {
-            self.guids.get(&lid).is_some_and(|guid| self.switches.contains_key(guid))
-        };
+        let is_switch =
+            |lid: u16| self.guids.get(&lid).is_some_and(|guid| self.switches.contains_key(guid));
         let is_of_switch = |path: &&PathSl| {
             let sends = matches!(path.sender, Sender::Lid(lid) if is_switch(lid));
             sends || is_switch(path.dlid)

@@ -71,7 +71,9 @@ impl<R: Read> Members<R> {
                 b'x' => pax(&self.extension(size)?, &mut ahead)?,
                 // A long target of a link, or what counts for all members.
                 b'K' | b'g' => {}
-                b'S' => return Err(broken("sparse members are not read: make it without --sparse")),
+                b'S' => {
+                    return Err(broken("sparse members are not read: make it without --sparse"));
+                }
                 _ => {
                     let name = ahead.name.take().unwrap_or_else(|| name(&header));
                     let is_folder = kind == b'5' || name.ends_with('/');
@@ -148,7 +150,8 @@ fn number(field: &[u8]) -> io::Result<u64> {
     let wrong = || broken("a number in a header is broken");
     if field.first().is_some_and(|first| first & 0x80 != 0) {
         let (start, rest) = field.split_at(field.len() - 8);
-        let is_zero = start.iter().enumerate().all(|(at, byte)| *byte == if at == 0 { 0x80 } else { 0 });
+        let is_zero =
+            start.iter().enumerate().all(|(at, byte)| *byte == if at == 0 { 0x80 } else { 0 });
         let bytes = rest.try_into().map_err(|_| wrong())?;
         return if is_zero { Ok(u64::from_be_bytes(bytes)) } else { Err(wrong()) };
     }

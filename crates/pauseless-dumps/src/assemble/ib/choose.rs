@@ -59,8 +59,9 @@ fn expect_one(dumps: &Dumps<'_>) -> Result<(), Problems> {
     let mut fabrics: Vec<(BTreeSet<u64>, Vec<&str>)> = Vec::new();
     for Part { file, switches } in parts(dumps) {
         let (mut joined, mut files) = (switches, vec![file]);
-        let (same, apart) =
-            fabrics.into_iter().partition(|(known, _)| known.intersection(&joined).next().is_some());
+        let (same, apart) = fabrics
+            .into_iter()
+            .partition(|(known, _)| known.intersection(&joined).next().is_some());
         fabrics = apart;
         let same: Vec<(BTreeSet<u64>, Vec<&str>)> = same;
         for (known, earlier) in same {
@@ -100,12 +101,10 @@ fn expect_same(one: &Parsed<'_, Cabling>, other: &Parsed<'_, Cabling>) -> Result
     ] {
         let Some([a, b]) = cable else { continue };
         let name = |(guid, port): &(u64, u8)| format!("port {port} of switch {guid:#018x}");
-        let message = format!(
-            "{has} has a cable from {} to {}, which {lacks} has not",
-            name(a),
-            name(b)
-        );
-        let help = "leave one of them out, or dump the cabling again: was a cable moved in between?";
+        let message =
+            format!("{has} has a cable from {} to {}, which {lacks} has not", name(a), name(b));
+        let help =
+            "leave one of them out, or dump the cabling again: was a cable moved in between?";
         return Err(Problems::of_file(file, message, help));
     }
     Ok(())

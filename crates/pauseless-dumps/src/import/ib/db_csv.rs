@@ -21,7 +21,8 @@ pub fn looks_like(text: &str) -> bool {
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '-']));
     lines.take(3).any(|line| {
         line.strip_prefix("START_").is_some_and(|name| {
-            !name.is_empty() && name.bytes().all(|c| c.is_ascii_uppercase() || matches!(c, b'_' | b'0'..=b'9'))
+            !name.is_empty()
+                && name.bytes().all(|c| c.is_ascii_uppercase() || matches!(c, b'_' | b'0'..=b'9'))
         })
     })
 }

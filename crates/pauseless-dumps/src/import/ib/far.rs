@@ -46,12 +46,8 @@ pub fn looks_like(text: &str) -> bool {
 
 /// Reads the tables of all switches, in the order of the file.
 pub fn parse(text: &str) -> Result<Vec<AdaptiveTable>, Problem> {
-    let mut reader = Reader {
-        tables: Vec::new(),
-        open: None,
-        holes: holes_allowed(&(0..text.len())),
-        end: 0,
-    };
+    let mut reader =
+        Reader { tables: Vec::new(), open: None, holes: holes_allowed(&(0..text.len())), end: 0 };
     for line in Lines::new(text) {
         reader.line(line)?;
     }
@@ -127,7 +123,8 @@ impl Reader {
                 Part::Groups => open.group(&mut line)?,
                 _ => open.lid(&mut line, &mut self.holes)?,
             }
-        } else if open.part != Part::Header && !TITLES.iter().any(|title| start.starts_with(title)) {
+        } else if open.part != Part::Header && !TITLES.iter().any(|title| start.starts_with(title))
+        {
             let message = format!("{} begins no line of a table", quoted(line.word().text));
             return Err(line.problem(message).expected("a row, or the next switch"));
         }
@@ -147,7 +144,8 @@ impl Reader {
         }
         let known = |group: &u16| open.groups.contains_key(group);
         if let Some(group) = open.group_of.iter().flatten().find(|group| !known(group)) {
-            let message = format!("switch {guid:#018x} has no group {group}, but a LID that uses it");
+            let message =
+                format!("switch {guid:#018x} has no group {group}, but a LID that uses it");
             return Err(Problem::new(open.header, message).help("is the file complete?"));
         }
         if open.part == Part::Lids {

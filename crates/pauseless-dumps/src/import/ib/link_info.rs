@@ -26,7 +26,12 @@ pub fn looks_like(text: &str) -> bool {
 
 /// Reads the cabling of a subnet.
 pub fn parse(text: &str) -> Result<Cabling, Problem> {
-    let mut reader = Reader { builder: Builder::new(text), block: None, cables: Vec::new(), owners: BTreeMap::new() };
+    let mut reader = Reader {
+        builder: Builder::new(text),
+        block: None,
+        cables: Vec::new(),
+        owners: BTreeMap::new(),
+    };
     for line in Lines::new(text) {
         reader.line(line)?;
     }
@@ -81,7 +86,8 @@ impl<'t> Reader<'t> {
         }
         if line.eat("CA:") || line.eat("RT:") {
             line.skip_blanks();
-            self.block = Some(Block::Adapter { description: line.rest().trim().trim_end_matches(':') });
+            self.block =
+                Some(Block::Adapter { description: line.rest().trim().trim_end_matches(':') });
             return Ok(());
         }
         let Some(block) = self.block else {

@@ -6,9 +6,10 @@ use pauseless_text::problem::Problem;
 /// nothing else has.
 pub fn looks_like(text: &str) -> bool {
     is_log(text)
-        || text.lines().take(LINES_MAX).any(|line| {
-            line.starts_with("routing_engine ") || line.starts_with("sm_priority ")
-        })
+        || text
+            .lines()
+            .take(LINES_MAX)
+            .any(|line| line.starts_with("routing_engine ") || line.starts_with("sm_priority "))
 }
 
 /// Whether it is the log.

@@ -253,9 +253,5 @@ fn number(word: Word<'_>, max: u8, what: &str) -> Result<u64, Problem> {
 }
 
 fn number_up_to(word: Word<'_>, max: u64, what: &str) -> Result<u64, Problem> {
-    if word.text.starts_with("0x") {
-        word.prefixed_hex(max, what)
-    } else {
-        word.decimal(max, what)
-    }
+    if word.text.starts_with("0x") { word.prefixed_hex(max, what) } else { word.decimal(max, what) }
 }

@@ -1,7 +1,7 @@
 //! The command `pauseless lint`: what a configured fabric loses, stalls or hides.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 

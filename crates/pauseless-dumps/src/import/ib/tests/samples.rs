@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::super::{
-    Sender,
-    Cabling, Format, GuidOwner, LaneSpeed, Lft, NO_PORT, NodeKind, discover, discover_table, fdbs,
-    lft_dump, path_sl, recognise, sl2vl, subnet_list,
+    Cabling, Format, GuidOwner, LaneSpeed, Lft, NO_PORT, NodeKind, Sender, discover,
+    discover_table, fdbs, lft_dump, path_sl, recognise, sl2vl, subnet_list,
 };
 use super::sample;
 
