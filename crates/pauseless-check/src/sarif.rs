@@ -26,8 +26,12 @@ use self::log::{
 pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Serialize + use<> {
     let record = CheckRecord::new(fabric, verdict);
     let uris = Vec::from_iter(files.iter().map(|file| uri(file)));
-    let writer =
-        Writer { class: fabric.medium.class_name(), blame: record.blame.as_ref(), uris: &uris };
+    let writer = Writer {
+        class: fabric.medium.class_name(),
+        blame: record.blame.as_ref(),
+        undecided: record.undecided.as_deref(),
+        uris: &uris,
+    };
     let components = record.components.iter();
     let run = Run {
         tool: Tool { driver: driver() },
@@ -96,18 +100,28 @@ struct Writer<'w> {
     /// What a class is called.
     class: &'static str,
     blame: Option<&'w BlameRecord>,
+    /// Why the cycles may be none.
+    undecided: Option<&'w str>,
     uris: &'w [String],
 }
 
 impl Writer<'_> {
+    /// What to say before a cycle that may be none.
+    fn doubt(&self) -> String {
+        let reason = self.undecided.map(|reason| {
+            format!("Cannot tell without service levels ({reason}). If all packets use one lane: ")
+        });
+        reason.unwrap_or_default()
+    }
+
     fn result(&self, found: &ComponentRecord) -> ReportingResult {
         let is_loop = found.flows.len() == 1;
         let flows = found.flows.iter().enumerate();
         ReportingResult {
             rule_id: if is_loop { LOOP } else { DEPENDENCY },
             rule_index: usize::from(is_loop),
-            level: "error",
-            message: Message { text: self.sentence(found) },
+            level: if self.undecided.is_some() { "warning" } else { "error" },
+            message: Message { text: self.doubt() + &self.sentence(found) },
             locations: self.locations(found),
             code_flows: vec![self.code_flow(found)],
             related_locations: flows.map(|(at, flow)| self.flow(at, flow)).collect(),

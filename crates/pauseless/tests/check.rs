@@ -26,7 +26,6 @@ fn the_exit_status_is_the_verdict() {
         (&TREE, 0),
         // In any order, and with the levels that make the difference.
         (&[RING[1], RING[0]], 1),
-        (&torus[..2], 1),
         (&torus, 0),
         (&["papers/gfc/fig14.toml"], 1),
         (&["examples/ethernet/clos02.clab.yml"], 0),
@@ -43,6 +42,32 @@ fn the_exit_status_is_the_verdict() {
         assert!(done.stdout.contains(says), "{}", done.stdout);
         assert_eq!(done.stderr, "");
     }
+}
+
+#[test]
+fn without_service_levels_it_cannot_be_told() {
+    let place = Place::new();
+    let torus = ["opensm-subnet.lst.gz", "opensm.fdbs.gz"]
+        .map(|name| format!("examples/ib/t44-dfsssp-vl/{name}"));
+    let torus = torus.each_ref().map(String::as_str);
+    let run = |more: &[&str]| place.run(&check(&[&torus[..], more].concat()));
+    let plain = run(&[]);
+    assert_eq!(plain.code, Some(1));
+    assert!(plain.stdout.contains(": cannot tell without service levels;"), "{}", plain.stdout);
+    assert!(plain.stdout.contains("saquery -p --slid LID"), "{}", plain.stdout);
+    let document = run(&["--json"]).json();
+    assert_eq!(document["verdict"], "undecided");
+    assert_eq!(document["cyclic"], Value::Null);
+    assert!(document["undecided"].as_str().unwrap().contains("minhop"));
+    assert_eq!(run(&["--allow", "undecided"]).code, Some(0));
+    assert_eq!(run(&["--deny", "cycle"]).code, Some(0));
+    let one = run(&["--one-lane"]);
+    assert_eq!(one.code, Some(1));
+    assert!(one.stdout.contains(": cyclic buffer dependency;"), "{}", one.stdout);
+    let levels = "examples/ib/t44-dfsssp-vl/psl.gz";
+    let both = run(&[levels, "--one-lane"]);
+    assert_eq!(both.code, Some(2));
+    assert!(both.stderr.contains("the files say which service level"), "{}", both.stderr);
 }
 
 #[test]
@@ -233,7 +258,6 @@ const BAD: &[(&[&str], &str)] = &[
     ),
     (&["latin.lst"], "pauseless: latin.lst:1:1: not UTF-8"),
     (&[RING[1]], "pauseless: examples/ib/ring4-minhop/opensm.fdbs: no file says how"),
-    (&[RING[0], RING[0]], "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: says again"),
     (&[RING[0], TREE[1]], "pauseless: examples/ib/ft4-minhop/opensm.fdbs.gz:"),
     (
         &[RING[0], "examples/ethernet/clos02.clab.yml"],

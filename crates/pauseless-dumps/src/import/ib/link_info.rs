@@ -190,5 +190,6 @@ fn rate(state: &str) -> Option<LinkRate> {
 
 /// A row of `iblinkinfo -l`.
 fn is_long(line: &str) -> bool {
-    line.starts_with("0x") && line.contains("==(") && line.contains('"')
+    let own = line.split_once("==(").map(|(own, _)| own);
+    line.starts_with("0x") && own.is_some_and(|own| own.contains('"'))
 }
