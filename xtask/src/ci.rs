@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::repo::{Repo, root};
 use crate::{
-    Outcome, api, book, cites, dist, examples, instructions, package, page, papers, routes, sweep,
-    tidy, wire,
+    Outcome, api, book, cites, dist, examples, instructions, opensm, package, page, papers, routes,
+    sweep, tidy, wire,
 };
 
 /// Runs the steps in order up to the first failure.
@@ -53,6 +53,7 @@ enum Check {
     Page,
     Wire,
     Routes,
+    Opensm,
     Instructions,
     Papers,
     Sweep,
@@ -89,6 +90,7 @@ impl std::fmt::Display for Task {
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
             Task::Own(Check::Wire) => f.write_str("cargo xtask wire"),
             Task::Own(Check::Routes) => f.write_str("cargo xtask routes"),
+            Task::Own(Check::Opensm) => f.write_str("cargo xtask opensm"),
             Task::Own(Check::Instructions) => f.write_str("cargo xtask instructions"),
             Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
             Task::Own(Check::Sweep) => f.write_str("cargo xtask sweep"),
@@ -110,6 +112,7 @@ impl Check {
             Check::Page => page::run(),
             Check::Wire => wire::run(),
             Check::Routes => routes::run(),
+            Check::Opensm => opensm::run(),
             Check::Instructions => instructions::run(false),
             Check::Papers => papers::run(),
             Check::Sweep => sweep::run(),
@@ -151,6 +154,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         own("page", Check::Page),
         own("wire", Check::Wire),
         own("routes", Check::Routes),
+        own("opensm", Check::Opensm),
         own("instructions", Check::Instructions),
         own("papers", Check::Papers),
         own("sweep", Check::Sweep),
@@ -197,6 +201,7 @@ mod tests {
             "cargo xtask page",
             "cargo xtask wire",
             "cargo xtask routes",
+            "cargo xtask opensm",
             "cargo xtask instructions",
             "cargo xtask papers",
             "cargo xtask sweep",
