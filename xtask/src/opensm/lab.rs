@@ -60,12 +60,17 @@ pub fn run(fabric: &Fabric, order: &Order, out: &Path) -> io::Result<Outcome> {
     let cpu = manager.cpu()?;
     let list = fs::read_to_string(out.join("opensm-subnet.lst"))?;
     let lids = tables::Adapters::read(&list, fabric.lmc).map_err(io::Error::other)?;
-    let mut files = vec![out.join("opensm-subnet.lst"), out.join("opensm.fdbs")];
+    // The log says which engine it was.
+    let mut files =
+        ["opensm-subnet.lst", "opensm.fdbs", "opensm.log"].map(|name| out.join(name)).to_vec();
     let mut asked = None;
     if order.service_levels {
         let levels = path_records::ask(&simulator.socket, &fabric.manager, &lids)?;
-        fs::write(out.join("psl"), tables::psl(&levels, &lids))?;
-        files.push(out.join("psl"));
+        if let Some(psl) = tables::psl(&levels, &lids) {
+            fs::write(out.join("psl"), psl)?;
+        }
+        fs::write(out.join("psl-by-port"), tables::psl_by_port(&levels, &lids))?;
+        files.push(out.join("psl-by-port"));
         let dump = out.join("opensm-sl2vl.dump");
         if dump.exists() {
             fs::write(out.join("slvl"), tables::slvl(&fs::read_to_string(&dump)?))?;

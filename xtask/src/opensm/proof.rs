@@ -114,7 +114,7 @@ fn apply(fabric: &Fabric, proposal: &Path, kind: &str, is_thorough: bool) -> io:
         return Ok(State::Broken(format!("{} of {} pairs are lost", tables.lost, tables.pairs)));
     }
     // The files of service levels have no pairs that share no partition.
-    let files = if has_partitions { &dumps.files[..2] } else { &dumps.files };
+    let files = if has_partitions { &dumps.files[..3] } else { &dumps.files };
     let leave_out = left_out.iter().flat_map(|name| ["--leave-out", name.as_str()]);
     let again = verdict::ours(files, &Vec::from_iter(leave_out))?;
     if again.is_cyclic() != Some(false) || again.exit != Some(0) {

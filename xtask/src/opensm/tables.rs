@@ -19,6 +19,7 @@ pub struct End {
     pub is_manager: bool,
     /// Of the node.
     pub guid: u64,
+    pub port_guid: u64,
     pub name: String,
     pub lid: u16,
     pub port: u8,
@@ -40,7 +41,11 @@ pub fn links(text: &str) -> Result<Vec<Link>, String> {
 fn end(text: &str) -> Option<(End, &str)> {
     let text = text.trim_start().strip_prefix("{ ")?;
     let (kind, rest) = text.split_once(' ')?;
-    let guid = rest.split_once("NodeGUID:")?.1.split(' ').next()?;
+    let guid = |key: &str| {
+        let digits = rest.split_once(key)?.1.split(' ').next()?;
+        u64::from_str_radix(digits, 16).ok()
+    };
+    let (guid, port_guid) = (guid("NodeGUID:")?, guid("PortGUID:")?);
     let (_, rest) = rest.split_once('{')?;
     let (name, rest) = rest.split_once("} LID:")?;
     let (lid, rest) = rest.split_once(" PN:")?;
@@ -48,7 +53,8 @@ fn end(text: &str) -> Option<(End, &str)> {
     let end = End {
         is_switch: kind.starts_with("SW"),
         is_manager: kind.ends_with("-SM"),
-        guid: u64::from_str_radix(guid, 16).ok()?,
+        guid,
+        port_guid,
         name: name.to_string(),
         lid: u16::from_str_radix(lid, 16).ok()?,
         port: u8::from_str_radix(port, 16).ok()?,
@@ -68,6 +74,7 @@ pub struct Adapters {
 struct AdapterPort {
     /// Of the adapter.
     guid: u64,
+    port_guid: u64,
     /// The first address.
     lid: u16,
     /// The switch and its port.
@@ -89,7 +96,8 @@ impl Adapters {
                 adapters.owners.insert(lid, adapters.ports.len());
             }
             let at = (other.guid, other.port);
-            adapters.ports.push(AdapterPort { guid: one.guid, lid: one.lid, at });
+            let End { guid, port_guid, lid, .. } = one;
+            adapters.ports.push(AdapterPort { guid, port_guid, lid, at });
         }
         Ok(adapters)
     }
@@ -104,16 +112,27 @@ impl Adapters {
     }
 }
 
-/// The file `psl` of ibdmchk: the service level by the GUID of the adapter and the target address.
-/// It cannot tell the ports of an adapter apart; where they differ, the first one is taken.
-pub fn psl(levels: &Levels, adapters: &Adapters) -> String {
-    let mut by_guid = BTreeMap::new();
-    for (&(source, target), level) in levels {
-        let port = &adapters.ports[adapters.owners[&source]];
-        by_guid.entry((port.guid, target)).or_insert(level);
+/// The file `psl` of ibdmchk: the service level by the GUID of the adapter and the target address;
+/// `None` if the ports of an adapter have different ones, because it cannot tell them apart.
+pub fn psl(levels: &Levels, adapters: &Adapters) -> Option<String> {
+    let mut by_adapter = BTreeMap::new();
+    for (&(source, target), &level) in levels {
+        let guid = adapters.ports[adapters.owners[&source]].guid;
+        if *by_adapter.entry((guid, target)).or_insert(level) != level {
+            return None;
+        }
     }
     let line = |((guid, target), level)| format!("0x{guid:016x} {target} {level}\n");
-    by_guid.into_iter().map(line).collect()
+    Some(by_adapter.into_iter().map(line).collect())
+}
+
+/// The same by the GUIDs of ports, which `pauseless check` takes, too.
+pub fn psl_by_port(levels: &Levels, adapters: &Adapters) -> String {
+    let line = |(&(source, target), level): (&(u16, u16), &u8)| {
+        let guid = adapters.ports[adapters.owners[&source]].port_guid;
+        format!("0x{guid:016x} {target} {level}\n")
+    };
+    levels.iter().map(line).collect()
 }
 
 /// The file `slvl` of ibdmchk, from `opensm-sl2vl.dump`: two service levels in a byte.
@@ -183,6 +202,8 @@ pub struct Tables {
     pub lanes: usize,
     /// Whether buffers can wait for each other in a circle.
     pub is_cyclic: bool,
+    /// Whether they could if there were one lane.
+    pub is_cyclic_on_one_lane: bool,
 }
 
 impl Tables {
@@ -293,6 +314,15 @@ impl Network {
             }
         }
         let is_cyclic = has_cycle(&sums.waits);
+        let mut on_one_lane: BTreeMap<Buffer, Vec<Buffer>> = BTreeMap::new();
+        for (&(switch, port, _), others) in &sums.waits {
+            let waits = on_one_lane.entry((switch, port, 0)).or_default();
+            waits.extend(others.iter().map(|&(switch, port, _)| (switch, port, 0)));
+        }
+        for waits in on_one_lane.values_mut() {
+            waits.sort_unstable();
+            waits.dedup();
+        }
         let routed = (sums.pairs - sums.lost).max(1) as f64;
         let lanes: Vec<u8> = {
             let mut lanes = Vec::from_iter(sums.waits.keys().map(|&(_, _, lane)| lane));
@@ -310,6 +340,7 @@ impl Network {
             stretch: sums.hops as f64 / sums.shortest_hops.max(1) as f64,
             lanes: lanes.len(),
             is_cyclic,
+            is_cyclic_on_one_lane: has_cycle(&on_one_lane),
         }
     }
 

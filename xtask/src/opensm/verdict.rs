@@ -9,7 +9,7 @@ use crate::page;
 
 /// What `pauseless check` says.
 pub struct Verdict {
-    /// `cyclic`, `cycle-free` or what else its JSON has as verdict.
+    /// `cyclic`, `cycle-free`, `undecided`, or `none` if there is no report.
     pub word: String,
     /// The exit status; `None` if a signal ended it.
     pub exit: Option<i32>,
@@ -39,14 +39,19 @@ pub fn ours(files: &[PathBuf], options: &[&str]) -> io::Result<Verdict> {
     Ok(Verdict { word, exit: output.status.code(), json, errors })
 }
 
-/// Whether ibdmchk finds credit loops; `None` if it gives no verdict or crashes before it does.
+/// Whether ibdmchk finds credit loops; `None` if it gives no verdict, crashes before it does, or
+/// cannot be told the service levels.
 pub fn ibdmchk(dumps: &Dumps) -> io::Result<Option<bool>> {
     let file = |name: &str| dumps.folder.join(name);
+    let has_levels = file("psl-by-port").exists();
+    if has_levels && !file("psl").exists() {
+        return Ok(None);
+    }
     let mut command = Command::new("timeout");
     command.args(["60", "ibdmchk", "-s"]).arg(file("opensm-subnet.lst"));
     command.arg("-f").arg(file("opensm.fdbs")).arg("-m").arg(file("opensm.mcfdbs"));
     for (flag, name) in [("-c", "psl"), ("-d", "slvl")] {
-        if dumps.files.contains(&file(name)) {
+        if has_levels && file(name).exists() {
             command.arg(flag).arg(file(name));
         }
     }
