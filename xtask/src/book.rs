@@ -37,7 +37,8 @@ pub fn run() -> io::Result<Outcome> {
 }
 
 /// The program mdBook. It is installed beside cargo's own programs, once for all clones, in a folder of
-/// its own, so that nobody's own mdBook is exchanged; `None` if that failed, which was said.
+/// its own, so that nobody's own mdBook is exchanged; `None` if that failed, which was said. It is built
+/// without optimisation, which takes longer than all books that it ever makes here.
 fn mdbook() -> io::Result<Option<PathBuf>> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo"))).unwrap_or_default();
@@ -46,12 +47,10 @@ fn mdbook() -> io::Result<Option<PathBuf>> {
     if program.is_file() {
         return Ok(Some(program));
     }
-    println!(
-        "mdBook {MDBOOK} is installed into {}, once: three minutes of a core",
-        tools.display()
-    );
+    println!("mdBook {MDBOOK} is installed into {}, once: a minute of a core", tools.display());
     let mut install = Command::new("cargo");
-    install.args(["install", "mdbook", "--version", MDBOOK, "--locked", "--quiet"]);
+    install.args(["install", "mdbook", "--version", MDBOOK, "--locked", "--quiet", "--debug"]);
+    install.env("CARGO_PROFILE_DEV_DEBUG", "0");
     install.args(["--no-default-features", "--features", "search", "--root"]).arg(tools);
     Ok(call(&mut install)?.then_some(program))
 }

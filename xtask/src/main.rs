@@ -43,13 +43,15 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match args.as_slice() {
         ["ci"] => ci::run(),
+        ["ci", "--step", name] => ci::run_step(name),
         ["api"] => api::run(),
         ["examples"] => examples::run(),
         ["papers"] => built(papers::run),
         ["book"] => book::run(),
         ["dist"] => dist::run(Build::Portable),
         ["dist", "--native"] => dist::run(Build::Native),
-        ["dist", "--same"] => dist::equal::run(),
+        ["dist", "--same"] => dist::equal::run(Build::Portable),
+        ["dist", "--same", "--quick"] => dist::equal::run(Build::Quick),
         ["dist", "--tested"] => dist::run(Build::Tested),
         ["package"] => built(package::run),
         ["page"] => built(page::run),
@@ -123,17 +125,19 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  ci     run every check and test of the project, stopping at the first failure
-  api    compare the public interfaces of all libraries with docs/api/, or store them there with
-         UPDATE_EXPECT=1
+  ci     run every check and test of the project, stopping at the first failure; --step NAME runs one
+         of its steps, most of which need what the step `build` has built
+  api    let rustdoc read all documentation, with warnings as errors, and compare the public interfaces
+         of all libraries with docs/api/, or store them there with UPDATE_EXPECT=1
   examples  run the programs that show how the library is used
-  book   build the book of docs/ in target/book, with an mdBook that it installs into target/tools, and
-         check the links in it
+  book   build the book of docs/ in target/book, with an mdBook that it installs beside cargo's own
+         programs, and check the links in it
   dist   make the archive, the Debian package, the container file, the list of contents and the
          checksums of a release in target/dist, and try each in a root with only the C library; with
          --native for this machine and without zig, with --tested from the program of the tests;
          --same builds the program only, but thrice: here, from a copy of the sources and from the
-         packages of all crates, both read-only, without network and npm, and compares the bytes
+         packages of all crates, both read-only, without network and npm, and compares the bytes;
+         --same --quick does so without optimisation
   page   check that the stored script of pages is made of its sources, and test the pages that the
          program writes in a browser; --update stores the script anew
   package make the packages of all crates, compile them without a network in a read-only tree, and

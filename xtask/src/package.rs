@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 use crate::Outcome;
+use crate::examples::OUTSIDE;
 use crate::page::{call, program, target_dir};
 use crate::repo::root;
 
@@ -16,7 +17,7 @@ pub fn run() -> io::Result<Outcome> {
     if !(can_be_published()? && workspace(&tree, Layout::Registry)?) {
         return Ok(Outcome::Found);
     }
-    let output = compile(&tree)?.stderr(Stdio::inherit()).output()?;
+    let output = compile(&tree, &["pauseless"])?.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
         return Ok(Outcome::Found);
     }
@@ -26,7 +27,13 @@ pub fn run() -> io::Result<Outcome> {
     let messages = String::from_utf8_lossy(&output.stdout);
     let packed = version(&messages).unwrap_or_default();
     println!("version of the packages {packed}, of the program {ours}");
-    Ok(if packed == ours { Outcome::Clean } else { Outcome::Found })
+    if packed != ours {
+        return Ok(Outcome::Found);
+    }
+    // Asks for the library without the command line.
+    let mut outside = compile(&tree, &["own-scheme", "features"])?;
+    let outside = outside.stderr(Stdio::inherit()).output()?;
+    Ok(if outside.status.success() { Outcome::Clean } else { Outcome::Found })
 }
 
 /// Asks cargo to publish all crates in their order, up to the upload. It need not compile them: that
@@ -66,12 +73,52 @@ pub fn workspace(tree: &Path, layout: Layout) -> io::Result<bool> {
     let crates = unpack(tree, layout)?;
     println!("{} packages", crates.len());
     let workspace = fs::read_to_string(root().join("Cargo.toml"))?;
-    fs::write(tree.join("Cargo.toml"), manifest(&crates, layout, &workspace))?;
+    let mut members = Vec::from_iter(crates.iter().map(|name| layout.folder(name)));
+    if layout == Layout::Registry {
+        outside(tree)?;
+        members.extend(["own-scheme", "features"].map(str::to_string));
+    }
+    fs::write(tree.join("Cargo.toml"), manifest(&members, &crates, layout, &workspace))?;
     fs::copy(root().join("Cargo.lock"), tree.join("Cargo.lock"))?;
-    // What only our tests and tools need is taken out of the lock file before nobody may write it.
-    let mut metadata = cargo();
-    metadata.args(["metadata", "--offline", "--quiet", "--format-version=1"]);
-    call(metadata.current_dir(tree).stdout(Stdio::null()))
+    // What only our tools need is taken out of the lock file before nobody may write it. To list the
+    // crates of this platform asks for no others: `cargo metadata` would ask for those of all.
+    let mut tree_of_crates = cargo();
+    tree_of_crates.args(["tree", "--offline", "--quiet", "--workspace", "--depth", "0"]);
+    call(tree_of_crates.current_dir(tree).stdout(Stdio::null()))
+}
+
+/// Copies the crate that is outside of our workspace, with a version in place of the path to us. It
+/// takes the library without the command line, so a crate beside it asks for what the command line
+/// needs: else dependencies would have other features, and all would be compiled once more.
+fn outside(tree: &Path) -> io::Result<()> {
+    let from = root().join(OUTSIDE);
+    let [scheme, features] = ["own-scheme", "features"].map(|name| tree.join(name));
+    for to in [&scheme, &features] {
+        fs::create_dir_all(to.join("src"))?;
+    }
+    fs::copy(from.join("src/main.rs"), scheme.join("src/main.rs"))?;
+    let manifest = fs::read_to_string(from.join("Cargo.toml"))?;
+    fs::write(scheme.join("Cargo.toml"), with_version(&manifest))?;
+    fs::write(features.join("src/lib.rs"), "")?;
+    let facade = fs::read_to_string(root().join("crates/pauseless/Cargo.toml"))?;
+    fs::write(features.join("Cargo.toml"), optional(&facade))
+}
+
+/// The manifest of a crate that needs what is optional in another one.
+fn optional(manifest: &str) -> String {
+    let mut text =
+        "[package]\nname = \"features\"\nedition = \"2024\"\n\n[dependencies]\n".to_string();
+    for line in manifest.lines().filter(|line| line.contains(", optional = true")) {
+        text.push_str(&line.replace(", optional = true", ""));
+        text.push('\n');
+    }
+    text
+}
+
+/// The manifest of a member that asks a registry for us.
+fn with_version(manifest: &str) -> String {
+    let version = format!("version = \"={VERSION}\"");
+    manifest.replace("path = \"../../crates/pauseless\"", &version).replace("[workspace]", "")
 }
 
 /// Unpacks the packages of all our crates into `tree`; the names of the crates.
@@ -102,13 +149,12 @@ fn version(messages: &str) -> Option<&str> {
 
 /// A workspace in which every crate of ours is found in its package. It is built as ours is, so that
 /// what both need is built once.
-fn manifest(crates: &[String], layout: Layout, workspace: &str) -> String {
-    let mut text = "[workspace]\nresolver = \"3\"\n".to_string();
-    let members = crates.iter().map(|name| format!("\"{}\"", layout.folder(name)));
-    text.push_str(&format!(
-        "members = [{}]\n\n[patch.crates-io]\n",
-        Vec::from_iter(members).join(", ")
-    ));
+fn manifest(members: &[String], crates: &[String], layout: Layout, workspace: &str) -> String {
+    let members = Vec::from_iter(members.iter().map(|folder| format!("\"{folder}\"")));
+    let mut text = format!(
+        "[workspace]\nresolver = \"3\"\nmembers = [{}]\n\n[patch.crates-io]\n",
+        members.join(", ")
+    );
     for name in crates {
         text.push_str(&format!("{name} = {{ path = \"{}\" }}\n", layout.folder(name)));
     }
@@ -116,19 +162,20 @@ fn manifest(crates: &[String], layout: Layout, workspace: &str) -> String {
     text + profiles
 }
 
-/// Compiles the program in `tree`, which cannot be written to and has no network where the kernel
-/// allows such a namespace.
-fn compile(tree: &Path) -> io::Result<Command> {
-    let args = ["check", "--package=pauseless", "--locked", "--offline", "--message-format=json"];
+/// Compiles crates in `tree`, which cannot be written to and has no network where the kernel allows
+/// such a namespace.
+fn compile(tree: &Path, names: &[&str]) -> io::Result<Command> {
+    let mut args = vec!["check", "--locked", "--offline", "--message-format=json"];
+    args.extend(names.iter().flat_map(|name| ["--package", name]));
     let mut command = match isolated(tree)? {
         Some(mut command) => {
-            command.arg(cargo().get_program()).args(args);
+            command.arg(cargo().get_program()).args(&args);
             command
         }
         None => {
             println!("no namespaces here: the tree could be written to");
             let mut command = cargo();
-            command.args(args);
+            command.args(&args);
             command
         }
     };
@@ -169,10 +216,30 @@ mod tests {
     #[test]
     fn a_package_is_found_by_its_version_and_built_with_our_profiles() {
         let workspace = "[workspace]\nmembers = []\n\n[profile.dev]\nopt-level = 2\n";
-        let text = manifest(&["a".to_string(), "b".to_string()], Layout::Registry, workspace);
-        assert!(text.contains(&format!("members = [\"a-{VERSION}\", \"b-{VERSION}\"]\n")));
+        let members = ["a", "own-scheme"].map(str::to_string);
+        let crates = ["a", "b"].map(str::to_string);
+        let text = manifest(&members, &crates, Layout::Registry, workspace);
+        assert!(text.contains("members = [\"a\", \"own-scheme\"]\n"));
         assert!(text.contains(&format!("\nb = {{ path = \"b-{VERSION}\" }}\n")));
         assert!(text.ends_with("\n[profile.dev]\nopt-level = 2\n"));
+    }
+
+    #[test]
+    fn the_crate_outside_asks_for_our_version_and_nothing_else_of_it_changes() {
+        let path = root().join(OUTSIDE).join("Cargo.toml");
+        let text = with_version(&fs::read_to_string(path).expect("the manifest"));
+        assert!(text.contains("pauseless = { version = \"=0.1.0\", default-features = false }\n"));
+        assert!(text.contains("name = \"own-scheme\"") && !text.contains("[workspace]"), "{text}");
+    }
+
+    #[test]
+    fn what_is_optional_is_asked_for() {
+        let facade = "a = \"1\"\nb = { version = \"2\", features = [\"c\"], optional = true }\n";
+        let text = optional(facade);
+        assert!(
+            text.ends_with("[dependencies]\nb = { version = \"2\", features = [\"c\"] }\n"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -48,12 +48,14 @@ pub fn install(program: &'static str, package: &'static str) -> io::Result<bool>
     Ok(true)
 }
 
-/// Builds the program. Continuous integration does not, because its tests have built it, with the
-/// features of their own dependencies, and nothing needs to be built twice.
+/// Builds the program as `cargo test --workspace` does. Continuous integration does not call this,
+/// because its tests have built it.
 pub fn build() -> io::Result<Outcome> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.args(["build", "--package", "pauseless", "--locked"]);
+    build.args(["build", "--locked", "--workspace", "--bin", "pauseless"]);
+    // An example needs what tests need, so that dependencies have the features that they have there.
+    build.args(["--example", "any_graph"]);
     Ok(if call(&mut build)? { Outcome::Clean } else { Outcome::Found })
 }
 

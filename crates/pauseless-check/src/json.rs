@@ -54,15 +54,24 @@ records! {
             Origin::Rule(routing) => ("rule", Some(describe(Reroute::Rule(routing)))),
         };
         let components = verdict.components.iter();
+        let word = match (verdict.is_cyclic(), &verdict.undecided) {
+            (true, Some(_)) => "undecided",
+            (true, None) => "cyclic",
+            (false, _) => "cycle-free",
+        };
     } {
         /// The files, or the name of the shape.
         fabric: String = fabric.name.clone();
         /// The medium of the links: `infiniband` or `ethernet`.
         medium: &'static str = fabric.medium.name();
-        /// The verdict in a word: `cyclic` or `cycle-free`.
-        verdict: &'static str = if verdict.is_cyclic() { "cyclic" } else { "cycle-free" };
-        /// Whether buffers can wait for each other in a circle.
-        cyclic: bool = verdict.is_cyclic();
+        /// The verdict in a word: `cyclic`, `cycle-free` or `undecided`.
+        verdict: &'static str = word;
+        /// Whether buffers can wait for each other in a circle; null if that is undecided.
+        cyclic: Option<bool> = verdict.undecided.is_none().then(|| verdict.is_cyclic());
+        /// Why the verdict is undecided: the cycles below are those of a fabric in which all packets
+        /// travel on one lane.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        undecided: Option<String> = verdict.undecided.clone();
         /// How many end nodes there are.
         hosts: usize = fabric.topology.host_count();
         /// How many switches there are.

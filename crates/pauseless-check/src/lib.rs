@@ -4,6 +4,7 @@
 
 pub mod advice;
 pub mod confirm;
+mod engine;
 pub mod fault;
 pub mod fix;
 pub mod graphml;
@@ -52,26 +53,35 @@ pub struct Verdict {
     pub left_out: Vec<NodeId>,
     /// What part of the traffic was looked at, in words; empty for all of it.
     pub scope: Vec<String>,
+    /// Why the cycle may be none: it is one if all packets travel on one lane, and no file says on
+    /// which lanes they do. `None` if there is no such doubt.
+    pub undecided: Option<String>,
 }
 
 impl Verdict {
-    /// Whether buffers can wait for each other in a circle.
+    /// Whether buffers can wait for each other in a circle; on one lane, if the verdict is
+    /// [undecided](Verdict::undecided).
     pub fn is_cyclic(&self) -> bool {
         self.component_count > 0
     }
 
-    /// Tries what would help against the cycles, if there are any.
+    /// Tries what would help against the cycles, if there are any and it is certain that they are.
     pub fn take_advice(&mut self, fabric: &Fabric, tell: &mut dyn FnMut(&str)) {
+        if self.undecided.is_some() {
+            return;
+        }
         self.advice = advice::advise(fabric, self, tell);
         let advice = self.advice.as_ref();
         let up_down = advice.and_then(|advice| advice.of_kind(advice::Kind::UpDown));
         self.up_down_helps = up_down.map(|proposal| proposal.helps);
     }
 
-    /// The words for what was found, each once: those of faults, `cycle` and `unroutable`.
+    /// The words for what was found, each once: those of faults, `cycle` or `undecided`, and
+    /// `unroutable`.
     pub fn words(&self) -> BTreeSet<&'static str> {
         let faults = self.faults.iter().map(|fault| fault.kind.word());
-        let cycle = self.is_cyclic().then_some("cycle");
+        let cycle = if self.undecided.is_some() { "undecided" } else { "cycle" };
+        let cycle = self.is_cyclic().then_some(cycle);
         let unroutable = (self.unrouted_pairs > 0).then_some("unroutable");
         faults.chain(cycle).chain(unroutable).collect()
     }
@@ -103,7 +113,13 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
             1 => vec!["1 end node left out".to_string()],
             count => vec![format!("{count} end nodes left out")],
         },
+        undecided: None,
     };
+    if verdict.is_cyclic() {
+        // A packet that goes in a circle waits for itself, whatever its lane is.
+        let is_loop = verdict.components.iter().any(|found| found.cycle.flows.len() == 1);
+        verdict.undecided = if is_loop { None } else { engine::doubt(fabric) };
+    }
     if verdict.is_cyclic() {
         if left_out.is_empty() {
             verdict.blame = checker.blame(network, &fabric.suspects());

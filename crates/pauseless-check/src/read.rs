@@ -8,7 +8,8 @@ use pauseless_dumps::import::{self, ib};
 use pauseless_fabric::fabric::Fabric;
 use pauseless_scenario::fabric_file;
 use pauseless_text::foreign;
-use pauseless_text::problem::Problems;
+use pauseless_text::gather::Gathered;
+use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
 
 /// Reads the files of one fabric.
@@ -19,7 +20,49 @@ pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {
 /// Reads the files with choices about what they do not say. The rule of routing counts only where
 /// they have no routes.
 pub fn read_with(paths: &[PathBuf], choices: Choices<'_>) -> Result<Fabric, Problems> {
-    from_sources(&Source::read_all(paths)?, choices)
+    let files = gather(paths)?;
+    let mut fabric = from_sources(&files.sources, choices)?;
+    fabric.notes.extend(remarks(&files));
+    Ok(fabric)
+}
+
+/// Reads the files, those of folders and archives among them, and of these the ones whose format is
+/// known.
+pub fn gather(paths: &[PathBuf]) -> Result<Gathered, Problems> {
+    Gathered::read(paths, &is_known)
+}
+
+/// Whether a file of a folder or an archive says something of a fabric. One that has all of it, in
+/// TOML, is passed by its name.
+pub fn is_known(source: &Source) -> bool {
+    ib::recognise(&source.text).is_some() || import::ethernet::recognise(&source.text).is_some()
+}
+
+/// What to say of the files of folders and archives that were left out.
+pub fn remarks(files: &Gathered) -> Vec<String> {
+    let (private, others): (Vec<&String>, Vec<&String>) =
+        files.ignored.iter().partition(|file| is_private(file));
+    let mut notes = Vec::from_iter(private.iter().map(|file| {
+        format!(
+            "{file} was left out: private tables of ibdiagnet cannot be read yet; if switches use \
+             them, this verdict is not theirs (please send us a sample)"
+        )
+    }));
+    let shown = Vec::from_iter(others.iter().take(FILES_SHOWN).map(|file| file.as_str()));
+    let more = match others.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    if !shown.is_empty() {
+        let shown = shown.join(", ");
+        notes.push(format!("left out, as nothing in them is read here: {shown}{more}"));
+    }
+    notes
+}
+
+/// Whether a file has tables of ibdiagnet that cannot be read.
+fn is_private(file: &str) -> bool {
+    PRIVATE.iter().any(|ending| file.trim_end_matches(".gz").ends_with(ending))
 }
 
 /// Puts files together that have been read already.
@@ -29,7 +72,7 @@ pub fn from_sources(sources: &[Source], choices: Choices<'_>) -> Result<Fabric, 
             foreign::refuse(file, text)?;
         }
     }
-    let name = Vec::from_iter(sources.iter().map(|source| source.file.as_str())).join(" ");
+    let name = name_of(sources);
     if let Some(source) = sources.iter().find(|source| fabric_file::is_toml(source)) {
         if sources.len() > 1 {
             let message = "a fabric file or scenario has the whole fabric in it".to_string();
@@ -38,77 +81,109 @@ pub fn from_sources(sources: &[Source], choices: Choices<'_>) -> Result<Fabric, 
         }
         return fabric_file::read(source);
     }
-    let (mut infiniband, mut ethernet) = (Dumps::default(), EthernetDumps::default());
-    let mut media: [Option<&Source>; 2] = [None, None];
+    let (mut infiniband, mut ethernet) = (Vec::new(), EthernetDumps::default());
+    let mut other = None;
     for source in sources {
         if let Some(format) = ib::recognise(&source.text) {
-            media[0] = Some(source);
-            take(&mut infiniband, source, format)?;
+            infiniband.push((format, source));
         } else if let Some(format) = import::ethernet::recognise(&source.text) {
-            media[1] = Some(source);
+            other = Some(source);
             ethernet.take(source, format)?;
         } else if source.text.trim().is_empty() {
             let message = "there is nothing in it".to_string();
             return Err(Problems::of_file(&source.file, message, "dump it again"));
         } else {
-            let message = "its format is not known here".to_string();
-            return Err(Problems::of_file(&source.file, message, READABLE));
+            return Err(unreadable(source));
         }
     }
-    match media {
-        [Some(_), Some(other)] => {
+    match (&infiniband[..], other) {
+        ([_, ..], Some(other)) => {
             let message = "an Ethernet file among InfiniBand files".to_string();
             Err(Problems::of_file(&other.file, message, "check one fabric at a time"))
         }
-        [_, Some(_)] => ethernet.assemble(name, choices),
-        _ => infiniband.assemble(name, choices.routing),
+        ([], Some(_)) => ethernet.assemble(name, choices),
+        _ => {
+            infiniband.sort_by_key(|(format, _)| format.rank());
+            let mut dumps = Dumps::default();
+            for (format, source) in infiniband {
+                take(&mut dumps, source, format)?;
+            }
+            dumps.assemble(name, choices.routing)
+        }
     }
+}
+
+/// What to call a fabric: its files, or the first ones.
+fn name_of(sources: &[Source]) -> String {
+    let files = Vec::from_iter(sources.iter().map(|source| source.file.as_str()));
+    match files.split_at_checked(NAMES_SHOWN) {
+        Some((shown, more)) if !more.is_empty() => {
+            format!("{} and {} more files", shown.join(" "), more.len())
+        }
+        _ => files.join(" "),
+    }
+}
+
+/// What to say of a file in no known format.
+fn unreadable(source: &Source) -> Problems {
+    let (message, help) = if is_private(&source.file) {
+        (
+            "private tables of ibdiagnet cannot be read yet".to_string(),
+            "no sample of such a file was at hand: please send us one",
+        )
+    } else {
+        ("its format is not known here".to_string(), READABLE)
+    };
+    Problems::of_file(&source.file, message, help)
 }
 
 fn take<'s>(dumps: &mut Dumps<'s>, source: &'s Source, format: ib::Format) -> Result<(), Problems> {
     use ib::Format;
     let text = &source.text;
-    let refuse = |problem| source.refuse(problem);
     match format {
-        Format::Discover => {
-            put(&mut dumps.cabling, source, ib::discover::parse(text).map_err(refuse)?)
+        Format::Discover => put(&mut dumps.cabling, source, ib::discover::parse(text)),
+        Format::DiscoverTable => put(&mut dumps.cabling, source, ib::discover_table::parse(text)),
+        Format::SubnetList => put(&mut dumps.cabling, source, ib::subnet_list::parse(text)),
+        Format::DbCsv => put(&mut dumps.cabling, source, ib::db_csv::parse(text)),
+        Format::LinkInfo => put(&mut dumps.cabling, source, ib::link_info::parse(text)),
+        Format::Fdbs => put(&mut dumps.tables, source, ib::fdbs::parse(text)),
+        Format::LftDump => put(&mut dumps.tables, source, ib::lft_dump::parse(text)),
+        Format::Far => put(&mut dumps.adaptive, source, ib::far::parse(text)),
+        Format::OpensmSlToVl => put(&mut dumps.lanes, source, ib::sl2vl::opensm::parse(text)),
+        Format::IbdmchkSlToVl => put(&mut dumps.lanes, source, ib::sl2vl::ibdmchk::parse(text)),
+        Format::SaSlToVl => put(&mut dumps.lanes, source, ib::saquery::lanes::parse(text)),
+        Format::PathSl => put(&mut dumps.levels, source, ib::path_sl::parse(text)),
+        Format::SaPaths => put(&mut dumps.levels, source, ib::saquery::paths::parse(text)),
+        Format::Manager => {
+            let engine = ib::manager::parse(text).map_err(|problem| source.refuse(problem))?;
+            // A log says what was in force, a configuration what was wanted.
+            if dumps.engine.is_none() || (engine.is_some() && ib::manager::is_log(text)) {
+                dumps.engine = engine;
+            }
+            Ok(())
         }
-        Format::DiscoverTable => {
-            put(&mut dumps.cabling, source, ib::discover_table::parse(text).map_err(refuse)?)
-        }
-        Format::SubnetList => {
-            put(&mut dumps.cabling, source, ib::subnet_list::parse(text).map_err(refuse)?)
-        }
-        Format::Fdbs => put(&mut dumps.tables, source, ib::fdbs::parse(text).map_err(refuse)?),
-        Format::LftDump => {
-            put(&mut dumps.tables, source, ib::lft_dump::parse(text).map_err(refuse)?)
-        }
-        Format::OpensmSlToVl => {
-            put(&mut dumps.lanes, source, ib::sl2vl::opensm::parse(text).map_err(refuse)?)
-        }
-        Format::IbdmchkSlToVl => {
-            put(&mut dumps.lanes, source, ib::sl2vl::ibdmchk::parse(text).map_err(refuse)?)
-        }
-        Format::PathSl => put(&mut dumps.levels, source, ib::path_sl::parse(text).map_err(refuse)?),
     }
 }
 
-/// Takes what a file says, unless another file has said it.
+/// Takes what a file says.
 fn put<'s, T>(
-    place: &mut Option<Parsed<'s, T>>,
+    place: &mut Vec<Parsed<'s, T>>,
     source: &'s Source,
-    value: T,
+    value: Result<T, Problem>,
 ) -> Result<(), Problems> {
-    if let Some(other) = place {
-        let message = format!("says again what {} says", other.source.file);
-        return Err(Problems::of_file(&source.file, message, "leave one of them out"));
-    }
-    *place = Some(Parsed { source, value });
+    let value = value.map_err(|problem| source.refuse(problem))?;
+    place.push(Parsed { source, value });
     Ok(())
 }
 
-const READABLE: &str = "files that can be read: ibnetdiscover (also -p), opensm-subnet.lst, \
-    .fdbs, dump_lfts, opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl; SONiC config_db.json and \
-    APPL_DB, routes of FRR (show ip route json) and of ip -j route, lldpctl -f json, \
-    pg_profile_lookup.ini, containerlab, Batfish layer-1 and NetQ wiring; and our own TOML. \
-    Counters and archives are not read";
+/// Files of ibdiagnet with tables for some packets only, or for virtual lanes.
+const PRIVATE: [&str; 2] = [".plft", ".vl2vl"];
+const FILES_SHOWN: usize = 6;
+/// More files have no place in a headline; a switch may have a file of its own.
+const NAMES_SHOWN: usize = 40;
+const READABLE: &str = "files that can be read: ibnetdiscover (also -p), iblinkinfo, \
+    opensm-subnet.lst, ibdiagnet2.db_csv, .fdbs, .far, dump_lfts, ibroute, opensm-lfts.dump, \
+    opensm-sl2vl.dump, psl, slvl, saquery -p, saquery SL2VL, smpquery sl2vl, opensm.log; SONiC \
+    config_db.json and APPL_DB, routes of FRR (show ip route json) and of ip -j route, lldpctl -f \
+    json, pg_profile_lookup.ini, containerlab, Batfish layer-1 and NetQ wiring; our own TOML; \
+    folders and tar archives of them. Counters are not read";

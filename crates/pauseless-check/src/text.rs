@@ -29,7 +29,10 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     if hidden > 0 {
         let _ = writeln!(out, "\n{hidden} smaller groups of buffers are not shown.");
     }
-    page.blame(&mut out, verdict);
+    if verdict.undecided.is_none() {
+        page.blame(&mut out, verdict);
+    }
+    page.decide(&mut out, verdict);
     page.advice(&mut out, verdict);
     if !fabric.notes.is_empty() {
         out.push('\n');
@@ -59,6 +62,11 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         };
         let known = if is_partly_known(fabric) { ", as far as they are known" } else { "" };
         return format!("{name}: {free}; {says}{known}{}{scope}\n", faults(verdict));
+    }
+    if verdict.undecided.is_some() {
+        let undecided = paint.paint(Mood::Bad, "cannot tell without service levels");
+        let says = "lossless traffic can deadlock if all packets use one virtual lane";
+        return format!("{name}: {undecided}; {says}{}{scope}\n", faults(verdict));
     }
     let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
     let loops = verdict.components.iter().filter(|component| component.cycle.flows.len() == 1);
@@ -248,10 +256,18 @@ impl Page<'_> {
         )
     }
 
+    /// How to find out which lanes packets travel on.
+    fn decide(&self, out: &mut String, verdict: &Verdict) {
+        if let Some(reason) = &verdict.undecided {
+            let _ = writeln!(out, "\nNo file says which service level packets have: {reason}.");
+            out.push_str(DECIDE);
+        }
+    }
+
     fn advice(&self, out: &mut String, verdict: &Verdict) {
         let is_loop = |component: &Component| component.cycle.flows.len() == 1;
         let has_advice = verdict.advice.is_some() || verdict.components.iter().any(is_loop);
-        if !verdict.is_cyclic() || !has_advice {
+        if !verdict.is_cyclic() || verdict.undecided.is_some() || !has_advice {
             return;
         }
         let _ = writeln!(out, "\nWhat would help:");
@@ -350,3 +366,12 @@ impl Page<'_> {
         }
     }
 }
+
+const DECIDE: &str = "To decide it, add one of these:
+  - service levels of paths: saquery -p --slid LID for the LID of every adapter port, or psl
+    (ibdmchk -c), and the tables from levels to lanes: opensm-sl2vl.dump, slvl, or
+    smpquery sl2vl LID for every switch
+  - opensm.log or opensm.conf, if its routing engine uses one level (minhop, updn, dnup,
+    dor, ftree, sssp)
+  - --one-lane, if you know that all packets use one service level
+";

@@ -187,7 +187,7 @@ fn lanes_and_lossy() {
         29 | [lanes.pairs.H9]
            |              ^^
            |
-           = help: did you mean H1?
+           = help: hosts are H1..H3
     "#]],
     );
     check_more(

@@ -81,8 +81,12 @@ fn entry(name: &str, claims: &str) -> Entry {
 }
 
 fn carry_out(entry: Entry, reading: Option<&str>) -> Result<Reproduced, Failure> {
+    carry_out_at(Scale::Quick, entry, reading)
+}
+
+fn carry_out_at(scale: Scale, entry: Entry, reading: Option<&str>) -> Result<Reproduced, Failure> {
     let session = Session {
-        scale: Scale::Quick,
+        scale,
         store: None,
         settings: &[],
         reading,
@@ -147,6 +151,34 @@ fn what_the_file_says_of_a_reading_must_come_out() {
     assert!(broken.is_broken());
     let not = with("not", "met = false, reason = 'r', within = 1");
     assert_eq!(verdicts(&not), [Verdict::NotMet]);
+}
+
+/// With `--full` XOFF is 90 KB, so that the queue is as long as the claim says without a reading.
+#[test]
+fn a_claim_may_be_met_at_one_scale_and_not_at_the_other() {
+    let resized =
+        "[full]\nset = { \"flow_control.xoff\" = \"90 KB\", \"flow_control.xon\" = \"88 KB\" }\n";
+    let verdict_at = |scale: Scale, name: &str, claim: &str| {
+        let claims = format!("{HEAD}{resized}{claim}");
+        let done = carry_out_at(scale, entry(name, &claims), None);
+        verdicts(&done.unwrap_or_else(|it| panic!("{it}")))
+    };
+    let marked = format!("{CLAIM}full = {{ met = true }}\n");
+    assert_eq!(verdict_at(Scale::Quick, "marked-quick", &marked), [Verdict::Sourced]);
+    assert_eq!(verdict_at(Scale::Full, "marked-full", &marked), [Verdict::Met]);
+    assert_eq!(verdict_at(Scale::Full, "unmarked-full", CLAIM), [Verdict::Unmarked]);
+    // The other way round: met in a quick run alone, and a reading that is met in a full run alone.
+    let other = CLAIM
+        .replace("paper = 90", "paper = 40")
+        .replace("met = false\nreason = \"XOFF is 40 KB.\"", "met = true")
+        .replace(
+            "met = true }]",
+            "met = false, reason = 'r', full = { met = true }, at_least = 80 }]",
+        );
+    let other = format!("{other}full = {{ met = false, reason = \"XOFF is 90 KB.\" }}\n");
+    assert_eq!(verdict_at(Scale::Full, "other-full", &other), [Verdict::Sourced]);
+    let other = other.replace("met = false, reason = 'r', full", "met = true, full");
+    assert_eq!(verdict_at(Scale::Quick, "other-quick", &other), [Verdict::Met]);
 }
 
 /// A reading may read the words of a claim otherwise and change no run, and a claim is counted by
@@ -253,6 +285,13 @@ fn careless_readings_are_refused_at_their_places() {
         ),
         ("name", "name = \"late\"", "name = \"so late\"", "no blank, /, @ or : in a name"),
         ("path", "\"flow_control.xoff\" =", "\"flow.F9.xoff\" =", "there is no \"F9\""),
+        ("full", "under = [", "full = { met = false }\nunder = [", "needs a reason"),
+        (
+            "full-only",
+            "under = [",
+            "scale = 'full'\nfull = { met = true }\nunder = [",
+            "judged at one scale only",
+        ),
         ("metric", "\"late\", met = true", "\"late\", met = true, value = 'low/{d}/rats'", "rats"),
         (
             "met",

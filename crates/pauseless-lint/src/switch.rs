@@ -3,6 +3,7 @@
 //!
 //! Nothing is refused here: what a switch ignores in silence, a rule must be able to see.
 
+pub mod bounce;
 pub mod chain;
 mod port;
 mod read;

@@ -148,7 +148,7 @@ fn tables() {
         22 | S2 = ["H7"]
            |       ^^^^
            |
-           = help: did you mean H1?
+           = help: hosts are H1..H3
     "#]],
     );
     check_edit(

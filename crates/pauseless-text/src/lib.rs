@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-//! [`source`] reads files, [`output`] writes them, [`lex`] cuts them into words, [`declare`] declares sections, [`mod@unit`]
+//! [`source`] reads files, [`gather`] those of folders and archives, [`output`] writes them, [`lex`] cuts them into words, [`declare`] declares sections, [`mod@unit`]
 //! quantities, and [`problem`] is what can be wrong. [`record`] declares JSON documents in the same
 //! way, [`mod@quantity`] writes numbers as people read them, and [`terminal`] aligns tables. [`foreign`]
 //! tells whose file a text is.
@@ -7,6 +7,7 @@
 pub mod declare;
 pub mod file;
 pub mod foreign;
+pub mod gather;
 pub mod lex;
 mod named;
 pub mod output;
@@ -17,3 +18,4 @@ pub mod record;
 pub mod source;
 pub mod terminal;
 pub mod unit;
+mod unpack;

@@ -7,21 +7,20 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use flate2::read::MultiGzDecoder;
-
 use crate::problem::{Problem, Problems};
+use crate::unpack::{Counting, Packing, decoded};
 
 /// A file, ready to be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The path of the file, as the user named it.
     pub file: String,
-    /// Its text, unpacked if it was gzipped.
+    /// Its text, unpacked if it was packed with gzip, xz or zstd.
     pub text: String,
 }
 
 impl Source {
-    /// Reads the file at `path`, gzipped or not, or what comes through a pipe.
+    /// Reads the file at `path`, packed or not, or what comes through a pipe.
     pub fn read(path: &Path) -> Result<Source, Problems> {
         Source::read_within(path, FILE_MAX)
     }
@@ -67,7 +66,9 @@ impl Source {
     pub fn stem(&self) -> String {
         let path = Path::new(&self.file);
         let path = match path.extension() {
-            Some(ending) if ending == "gz" => path.with_extension(""),
+            Some(ending) if ending == "gz" || ending == "xz" || ending == "zst" => {
+                path.with_extension("")
+            }
             _ => path.to_path_buf(),
         };
         path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
@@ -80,11 +81,11 @@ impl Source {
 }
 
 /// Why there is no text.
-enum Flaw {
+pub(crate) enum Flaw {
     Directory,
     NoFile,
     Unreadable(io::Error),
-    Packed(io::Error),
+    Packed(Packing, io::Error),
     TooLarge { limit: u64 },
     TooDense,
     NotText { valid: usize, text: String },
@@ -92,18 +93,20 @@ enum Flaw {
 
 impl Flaw {
     /// The flaw of bytes of which the one at `valid` is not text.
-    fn not_text(valid: usize, bytes: &[u8]) -> Flaw {
+    pub(crate) fn not_text(valid: usize, bytes: &[u8]) -> Flaw {
         Flaw::NotText { valid, text: String::from_utf8_lossy(bytes).into_owned() }
     }
 
     /// As a report on the file itself.
-    fn problems(self, file: &str) -> Problems {
+    pub(crate) fn problems(self, file: &str) -> Problems {
+        let help;
         let (message, help) = match self {
             Flaw::Directory => ("a directory, not a file".to_string(), "name a file in it"),
             Flaw::NoFile => ("not a file".to_string(), "name a file or a pipe"),
             Flaw::Unreadable(error) => (format!("cannot be read: {error}"), ""),
-            Flaw::Packed(error) => {
-                (format!("cannot be unpacked: {error}"), "is the gzip file complete?")
+            Flaw::Packed(packing, error) => {
+                help = format!("is the {packing} file complete?");
+                (format!("cannot be unpacked: {error}"), help.as_str())
             }
             Flaw::TooLarge { limit } => {
                 (format!("larger than {} MiB, the limit", limit >> 20), "is this the right file?")
@@ -125,7 +128,7 @@ impl Flaw {
         match self {
             Flaw::Directory | Flaw::NoFile => format!("{file} is no file"),
             Flaw::Unreadable(error) => format!("{file} cannot be read: {error}"),
-            Flaw::Packed(error) => format!("{file} cannot be unpacked: {error}"),
+            Flaw::Packed(_, error) => format!("{file} cannot be unpacked: {error}"),
             Flaw::TooLarge { limit } => format!("{file} is larger than {} MiB", limit >> 20),
             Flaw::TooDense => format!("{file} unpacks to {UNPACKED_MAX} times its size"),
             Flaw::NotText { valid, text } => {
@@ -147,7 +150,7 @@ fn load(path: &Path, limit: u64) -> Result<String, Flaw> {
 
 /// Opens a file, a terminal or a pipe. Devices, which may never end, are no files.
 #[cfg(unix)]
-fn open(path: &Path) -> Result<File, Flaw> {
+pub(crate) fn open(path: &Path) -> Result<File, Flaw> {
     use std::os::unix::fs::FileTypeExt;
     let kind = fs::metadata(path).map_err(Flaw::Unreadable)?.file_type();
     if kind.is_dir() {
@@ -161,7 +164,7 @@ fn open(path: &Path) -> Result<File, Flaw> {
 }
 
 #[cfg(not(unix))]
-fn open(path: &Path) -> Result<File, Flaw> {
+pub(crate) fn open(path: &Path) -> Result<File, Flaw> {
     if path.is_dir() {
         return Err(Flaw::Directory);
     }
@@ -187,18 +190,28 @@ fn open_pipe(path: &Path) -> Result<File, Flaw> {
 }
 
 /// The text of what is read, which may be packed and may begin with a mark.
-fn unpack(mut reader: impl Read, limit: u64) -> Result<String, Flaw> {
-    let mut magic = Vec::new();
-    let mut start = reader.by_ref().take(GZIP_MAGIC.len() as u64);
-    start.read_to_end(&mut magic).map_err(Flaw::Unreadable)?;
-    let is_packed = magic == GZIP_MAGIC;
-    let packed = Counting { inner: io::Cursor::new(magic).chain(reader), count: 0 };
-    let bytes = if is_packed {
-        let mut unpacked = MultiGzDecoder::new(packed);
-        read_text(&mut unpacked, limit, |it| it.get_ref().count, Flaw::Packed)?
-    } else {
-        read_text(&mut { packed }, limit, |it| it.count, Flaw::Unreadable)?
-    };
+fn unpack(reader: impl Read, limit: u64) -> Result<String, Flaw> {
+    let (packed, taken) = Counting::new(reader);
+    let (mut reader, packing) = decoded(packed).map_err(Flaw::Unreadable)?;
+    text_of(&mut reader, limit, || taken.get(), |error| flaw_of(packing, error))
+}
+
+/// What is wrong if a file that may be packed cannot be read.
+pub(crate) fn flaw_of(packing: Option<Packing>, error: io::Error) -> Flaw {
+    match packing {
+        Some(packing) => Flaw::Packed(packing, error),
+        None => Flaw::Unreadable(error),
+    }
+}
+
+/// The text of what has been unpacked already.
+pub(crate) fn text_of(
+    reader: &mut dyn Read,
+    limit: u64,
+    taken: impl Fn() -> u64,
+    flaw: impl Fn(io::Error) -> Flaw,
+) -> Result<String, Flaw> {
+    let bytes = read_text(reader, limit, taken, flaw)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         Flaw::not_text(valid, error.as_bytes())
@@ -212,16 +225,16 @@ fn unpack(mut reader: impl Read, limit: u64) -> Result<String, Flaw> {
 
 /// Reads piece by piece, and no further than what can still be text within the limit. `taken` is how
 /// many bytes of the file have been read for it.
-fn read_text<R: Read>(
-    reader: &mut R,
+fn read_text(
+    mut reader: &mut dyn Read,
     limit: u64,
-    taken: impl Fn(&R) -> u64,
+    taken: impl Fn() -> u64,
     flaw: impl Fn(io::Error) -> Flaw,
 ) -> Result<Vec<u8>, Flaw> {
     let mut bytes = Vec::new();
     let mut valid = 0;
     loop {
-        let length = reader.take(PIECE).read_to_end(&mut bytes).map_err(&flaw)?;
+        let length = Read::take(&mut reader, PIECE).read_to_end(&mut bytes).map_err(&flaw)?;
         if length == 0 {
             return Ok(bytes);
         }
@@ -229,7 +242,7 @@ fn read_text<R: Read>(
         if all > limit {
             return Err(Flaw::TooLarge { limit });
         }
-        if all > UNPACKED_FREE && all / UNPACKED_MAX > taken(reader) {
+        if all > UNPACKED_FREE && all / UNPACKED_MAX > taken() {
             return Err(Flaw::TooDense);
         }
         // A character may be cut by the end of a piece; text has no zeros.
@@ -247,29 +260,14 @@ fn read_text<R: Read>(
     }
 }
 
-/// Passes bytes on, and counts them.
-struct Counting<R> {
-    inner: R,
-    count: u64,
-}
-
-impl<R: Read> Read for Counting<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        self.count += length as u64;
-        Ok(length)
-    }
-}
-
 /// The forwarding tables of 50,000 end ports on 3,000 switches.
-const FILE_MAX: u64 = 4 << 30;
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub(crate) const FILE_MAX: u64 = 4 << 30;
 /// Text is looked at after so many bytes.
 const PIECE: u64 = 1 << 20;
 /// Tables of service levels are packed to a hundredth; only what is made for it comes to a thousandth.
-const UNPACKED_MAX: u64 = 500;
+pub(crate) const UNPACKED_MAX: u64 = 500;
 /// So much may be packed as well as it can be.
-const UNPACKED_FREE: u64 = 64 << 20;
+pub(crate) const UNPACKED_FREE: u64 = 64 << 20;
 /// How long somebody may take to begin to write to a pipe.
 #[cfg(unix)]
 const PIPE_PATIENCE: Duration = Duration::from_secs(5);
@@ -322,10 +320,10 @@ mod tests {
         let refused = unpack(io::repeat(b' '), 3 << 20);
         assert!(matches!(refused, Err(Flaw::TooLarge { .. })));
         for endless in [0, 0xff] {
-            let mut reader = Counting { inner: io::repeat(endless), count: 0 };
-            let refused = unpack(reader.by_ref(), FILE_MAX);
+            let (reader, count) = Counting::new(io::repeat(endless));
+            let refused = unpack(reader, FILE_MAX);
             assert!(matches!(refused, Err(Flaw::NotText { valid: 0, .. })));
-            assert!(reader.count <= 2 * PIECE);
+            assert!(count.get() <= 2 * PIECE);
         }
     }
 

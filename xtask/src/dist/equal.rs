@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{env, fs};
 
-use super::{Build, TARGET, compile_command};
+use super::{Build, TARGETS, compile_command};
 use crate::Outcome;
 use crate::package::{self, isolated};
 use crate::page::{call, target_dir};
 use crate::repo::{Repo, root};
 
 /// Builds the program here, and then in both other places; `Found` unless all three are equal.
-pub fn run() -> io::Result<Outcome> {
+pub fn run(how: Build) -> io::Result<Outcome> {
     let begin = Instant::now();
-    let Some(here) = super::compile(Build::Portable)? else { return Ok(Outcome::Found) };
+    let Some(here) = super::compile(how, &TARGETS[0])? else { return Ok(Outcome::Found) };
     let expected = fs::read(&here)?;
     println!("here: {} bytes, after {} s", expected.len(), begin.elapsed().as_secs());
     let mut outcome = Outcome::Clean;
@@ -23,7 +23,7 @@ pub fn run() -> io::Result<Outcome> {
         let begin = Instant::now();
         let tree = tree();
         let is_equal = place.make(&tree)? && {
-            let program = build(&tree)?;
+            let program = build(&tree, how)?;
             program.is_some_and(|program| program == expected)
         };
         let word = if is_equal { "the same bytes" } else { "DIFFERENT" };
@@ -78,22 +78,23 @@ impl Place {
 
 /// The program that the sources in `tree` give; `None` if it cannot be built, which was said. What was
 /// built of other people's crates is used again, nothing of ours.
-fn build(tree: &Path) -> io::Result<Option<Vec<u8>>> {
+fn build(tree: &Path, how: Build) -> io::Result<Option<Vec<u8>>> {
     let Some(mut command) = isolated(tree)? else {
         println!("NOT TRIED: the kernel refuses namespaces here");
         return Ok(None);
     };
-    let release = target_dir().join(TARGET).join("release");
-    for folder in [release.clone(), release.join("deps"), release.join("build")] {
+    let profile = if how == Build::Quick { "debug" } else { "release" };
+    let built = target_dir().join(TARGETS[0].triple).join(profile);
+    for folder in [built.clone(), built.join("deps"), built.join("build")] {
         remove_ours(&folder)?;
     }
-    remove_ours(&release.join(".fingerprint"))?;
-    let cargo = compile_command(Build::Portable)?;
+    remove_ours(&built.join(".fingerprint"))?;
+    let cargo = compile_command(how, &TARGETS[0])?;
     command.args(["sh", "-c", WITHOUT_NPM, "sh"]).arg(cargo.get_program()).args(cargo.get_args());
     command.arg("--offline").current_dir(tree).env("CARGO_TARGET_DIR", target_dir());
     command.envs(cargo.get_envs().filter_map(|(key, value)| Some((key, value?))));
     let is_built = call(&mut command)?;
-    is_built.then(|| fs::read(release.join("pauseless"))).transpose()
+    is_built.then(|| fs::read(built.join("pauseless"))).transpose()
 }
 
 /// Removes what was built of our crates from a folder.

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use pauseless_core::id::NodeId;
+use pauseless_fabric::dependency::{Lane, Traffic};
 use pauseless_fabric::fabric::{Medium, Origin};
 use pauseless_fabric::load::Load;
-use pauseless_fabric::dependency::{Lane, Traffic};
 use pauseless_fabric::routing::opensm::Subnet;
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing};
 use pauseless_fabric::topology::Topology;

@@ -225,8 +225,9 @@ const LAYERS: &str = "The file engine does not react to changes: after a link or
     opensm gives service levels to those that ask it for path records. Programs that do not ask must \
     be told, and since the level depends on the target that is possible only through path records.\n\
     Every port must have as many data lanes (VL) as there are layers.\n";
-const LEAVE_OUT: &str = "The default partition then has all other end nodes as full members, by port \
-    GUID: add those that you add to the fabric.\n\
-    The end nodes that are left out reach the subnet manager, and each other, by a partition of their \
-    own (0x0002).\n\
-    Aggregation nodes that are apart cannot aggregate for the others (SHARP).\n";
+const LEAVE_OUT: &str = "All other end nodes are then full members of the partition 0x0001, by port GUID: \
+    add those that you add to the fabric. It comes first in the tables of their ports, so that IPoIB \
+    and programs that do not choose a partition use it.\n\
+    The end nodes that are left out reach only the port of the subnet manager, for management; send no \
+    lossless traffic between the two.\n\
+    Aggregation nodes that are left out cannot aggregate for the others (SHARP).\n";

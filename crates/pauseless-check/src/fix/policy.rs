@@ -105,16 +105,21 @@ pub(super) fn options(count: usize) -> String {
     )
 }
 
-/// Partitions in which these end nodes reach only each other and the subnet manager.
+/// Partitions in which these end nodes reach nobody but the subnet manager. opensm makes every port
+/// at least a limited member of the default partition; two of these do not reach each other. All
+/// others share a further partition, which comes first in the tables of their ports, where programs
+/// look for one.
 pub(super) fn partitions(fabric: &Fabric, nodes: &[NodeId]) -> Result<String, String> {
-    let (mut together, mut apart) = (String::new(), String::new());
+    let mut together = Vec::new();
     for &host in fabric.topology.hosts() {
-        let members = if nodes.contains(&host) { &mut apart } else { &mut together };
-        let _ = write!(members, ",\n    {:#018x}=full", port_guid(fabric, host)?);
+        let guid = port_guid(fabric, host)?;
+        if !nodes.contains(&host) {
+            together.push(format!("\n    {guid:#018x}=full"));
+        }
     }
     Ok(format!(
-        "Default=0x7fff, ipoib : SELF=full, ALL_SWITCHES=full{together} ;\n\
-         Apart=0x0002 : SELF=full{apart} ;\n"
+        "Default=0x7fff, ipoib : SELF=full ;\nTogether=0x0001, indx0, ipoib :{} ;\n",
+        together.join(",")
     ))
 }
 

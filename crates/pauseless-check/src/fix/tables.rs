@@ -16,7 +16,9 @@ pub(super) fn lfts(fabric: &Fabric, routes: &Routes) -> Result<String, String> {
         let Some(Some(lid)) = addresses.lids.get(group.index()) else { continue };
         let target = routes.groups.target(group);
         let owner = match addresses.port_guids.get(&target) {
-            Some(guid) => format!("Channel Adapter portguid {guid:#018x}: '{}'", name(fabric, target)),
+            Some(guid) => {
+                format!("Channel Adapter portguid {guid:#018x}: '{}'", name(fabric, target))
+            }
             None => format!("'{}'", name(fabric, target)),
         };
         for &switch in fabric.topology.switches() {
@@ -36,7 +38,8 @@ pub(super) fn lfts(fabric: &Fabric, routes: &Routes) -> Result<String, String> {
     let mut text = String::new();
     for &switch in fabric.topology.switches() {
         let guid = fabric.names.device(switch).and_then(|device| device.guid);
-        let guid = guid.ok_or_else(|| format!("no file has the GUID of switch {}", name(fabric, switch)))?;
+        let guid =
+            guid.ok_or_else(|| format!("no file has the GUID of switch {}", name(fabric, switch)))?;
         let lid = addresses.switch_lids.get(&switch).copied().unwrap_or(0);
         let rows = &mut rows[switch.index()];
         rows.sort();

@@ -4,6 +4,8 @@
 //! switches themselves (port 0) are left out, as ibdmchk does: they are management traffic, most of
 //! it on a lane of its own.
 
+mod choose;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::class_map::{ClassMap, ClassTable, Key, Passage};
@@ -15,9 +17,14 @@ use pauseless_fabric::dependency::{Demand, Lane, Lossy, Traffic};
 use pauseless_fabric::routing::{Groups, RouteBuilder, Routes, Routing, port_counts};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
-use crate::import::ib::{Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, SlVlRow};
+use crate::import::ib::lft::first_difference;
+use crate::import::ib::{
+    AdaptiveTable, Cabling, GuidOwner, IbEnd, Lft, NodeKind, PathSl, Sender, SlVlRow,
+};
 use pauseless_fabric::fabric::Namer;
-use pauseless_fabric::fabric::{Addresses, Device, Evidence, Fabric, Medium, Names, Origin};
+use pauseless_fabric::fabric::{
+    Addresses, Device, Evidence, Fabric, LaneEvidence, Medium, Names, Origin,
+};
 use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
 
@@ -29,60 +36,57 @@ pub struct Parsed<'s, T> {
     pub value: T,
 }
 
-/// The dumps of one fabric.
+/// The dumps of one fabric. Files of one kind complete each other, or say the same.
 #[derive(Default)]
 pub struct Dumps<'s> {
-    /// The nodes and links of the subnet.
-    pub cabling: Option<Parsed<'s, Cabling>>,
+    /// The nodes and links of the subnet; of several files the first that fits is taken.
+    pub cabling: Vec<Parsed<'s, Cabling>>,
     /// The linear forwarding tables of the switches.
-    pub tables: Option<Parsed<'s, Vec<Lft>>>,
+    pub tables: Vec<Parsed<'s, Vec<Lft>>>,
+    /// The ports among which switches choose by load.
+    pub adaptive: Vec<Parsed<'s, Vec<AdaptiveTable>>>,
     /// The service levels of paths.
-    pub levels: Option<Parsed<'s, Vec<PathSl>>>,
+    pub levels: Vec<Parsed<'s, Vec<PathSl>>>,
     /// The SL-to-VL tables of the ports.
-    pub lanes: Option<Parsed<'s, Vec<SlVlRow>>>,
+    pub lanes: Vec<Parsed<'s, Vec<SlVlRow>>>,
+    /// The routing engine that a log or configuration of the subnet manager names.
+    pub engine: Option<String>,
 }
 
-impl Dumps<'_> {
+impl<'s> Dumps<'s> {
     /// The fabric, or what is missing or contradictory.
     pub fn assemble(&self, name: String, routing: Option<Routing>) -> Result<Fabric, Problems> {
-        let Some(cabling) = &self.cabling else {
-            let others = [
-                self.tables.as_ref().map(|tables| tables.source),
-                self.levels.as_ref().map(|levels| levels.source),
-                self.lanes.as_ref().map(|lanes| lanes.source),
-            ];
-            let file = others.into_iter().flatten().next();
-            let file = file.map_or("", |source| source.file.as_str());
-            let help = "add opensm-subnet.lst or the output of ibnetdiscover";
-            let message = "no file says how the fabric is cabled".to_string();
-            return Err(Problems::of_file(file, message, help));
+        let one = choose::one_fabric(self)?;
+        let mut cabled = Cabled::new(one.cabling)?;
+        cabled.notes.extend(one.notes);
+        let (addressed, origin) = if !self.tables.is_empty() || !self.adaptive.is_empty() {
+            (cabled.routes(self)?, Origin::Tables)
+        } else if let Some(routing) = routing {
+            (cabled.routed_by(routing), Origin::Rule(routing))
+        } else {
+            let message = "no file has the forwarding tables".to_string();
+            let help = "add opensm.fdbs, or the output of dump_lfts; or say with --routing by \
+                        which rule the fabric routes";
+            return Err(Problems::of_file(&one.cabling.source.file, message, help));
         };
-        let mut cabled = Cabled::new(cabling)?;
-        let (addressed, origin) = match &self.tables {
-            Some(tables) => (cabled.routes(tables)?, Origin::Tables),
-            None => match routing {
-                Some(routing) => (cabled.routed_by(routing), Origin::Rule(routing)),
-                None => {
-                    let message = "no file has the forwarding tables".to_string();
-                    let help = "add opensm.fdbs, or the output of dump_lfts; or say with \
-                                --routing by which rule the fabric routes";
-                    return Err(Problems::of_file(&cabling.source.file, message, help));
-                }
-            },
+        let classes = match &self.lanes[..] {
+            [] => ClassMap::Same,
+            lanes => cabled.classes(lanes)?,
         };
-        let classes = match &self.lanes {
-            Some(lanes) => cabled.classes(lanes)?,
-            None => ClassMap::Same,
+        let traffic = match &self.levels[..] {
+            [] => Traffic::AllPairs(vec![Lane::ONLY]),
+            levels => cabled.traffic(levels, &addressed)?,
         };
-        let traffic = match &self.levels {
-            Some(levels) => cabled.traffic(levels, &addressed)?,
-            None => Traffic::AllPairs(vec![Lane::ONLY]),
-        };
-        match (&self.levels, &self.lanes) {
-            (Some(_), None) => cabled.notes.push(NO_LANES.to_string()),
-            (None, Some(_)) => cabled.notes.push(NO_LEVELS.to_string()),
+        match (self.levels.is_empty(), self.lanes.is_empty()) {
+            (false, true) => cabled.notes.push(NO_LANES.to_string()),
+            (true, false) => cabled.notes.push(NO_LEVELS.to_string()),
             _ => {}
         }
+        let is_known = !self.levels.is_empty() || cabled.has_one_lane;
+        let lanes = match is_known {
+            true => LaneEvidence::Known,
+            false => LaneEvidence::Assumed { engine: self.engine.clone() },
+        };
         Ok(Fabric {
             name,
             medium: Medium::InfiniBand,
@@ -95,6 +99,7 @@ impl Dumps<'_> {
             lossy: Lossy::nothing(),
             notes: cabled.notes,
             evidence: Evidence {
+                lanes,
                 addresses: Addresses { lids: addressed.lids, ..cabled.addresses },
                 ..Evidence::default()
             },
@@ -116,6 +121,10 @@ struct Cabled {
     lids: BTreeMap<u16, NodeId>,
     /// What the subnet manager calls the ends of paths, without the LIDs of groups.
     addresses: Addresses,
+    /// What calls itself by a LID: the GUID of the switch or adapter that has it.
+    guids: BTreeMap<u16, u64>,
+    /// Whether all packets are on one lane, whatever their service levels are.
+    has_one_lane: bool,
     notes: Vec<String>,
 }
 
@@ -227,8 +236,16 @@ impl Cabled {
             adapters: BTreeMap::new(),
             lids: BTreeMap::new(),
             addresses: Addresses::default(),
+            guids: BTreeMap::new(),
+            has_one_lane: false,
             notes: Vec::new(),
         };
+        for node in &cabling.value.nodes {
+            for own in &node.lids {
+                let all = own.lid..=own.lid.saturating_add((1 << own.lmc) - 1);
+                cabled.guids.extend(all.map(|lid| (lid, node.guid)));
+            }
+        }
         cabled.number_ports(&cabling.value, &nodes);
         let mut without_lid = 0;
         for (&IbEnd { node: index, port }, &id) in &nodes {
@@ -289,8 +306,9 @@ impl Cabled {
     }
 
     /// The tables of the switches, and which LID each group has.
-    fn routes(&mut self, tables: &Parsed<'_, Vec<Lft>>) -> Result<Addressed, Problems> {
-        let by_switch = self.tables_by_switch(tables)?;
+    fn routes(&mut self, dumps: &Dumps<'_>) -> Result<Addressed, Problems> {
+        let by_switch = self.tables_by_switch(dumps)?;
+        let adaptive = self.adaptive_by_switch(dumps)?;
         let mut groups = Groups::of_hosts(&self.topology);
         let mut table = ForwardingTable::new(self.topology.nodes().len(), self.topology.switches());
         let lids = self.lids_of_groups(&by_switch, &mut groups);
@@ -300,14 +318,26 @@ impl Cabled {
             way
         }));
         let mut dead_ends = 0u64;
+        let mut next = Vec::new();
         for (&switch, (index, lft)) in &by_switch {
             let ports = self.ports_by_number(*index);
+            let adaptive = adaptive.get(&switch);
             for (lid, way) in lids.iter().zip(&ways) {
                 let Some(lid) = lid else { continue };
-                match lft.port(*lid).map(|number| ports[usize::from(number)]) {
-                    None => {}
-                    Some(None) => dead_ends += 1,
-                    Some(Some((_, port))) => table.set_way(switch, *way, &[port]),
+                let sets = adaptive.map_or(&[][..], |adaptive| adaptive.ports(*lid));
+                next.clear();
+                for number in lft.port(*lid).iter().chain(sets) {
+                    match ports[usize::from(*number)] {
+                        None => dead_ends += 1,
+                        Some((_, port)) => next.push(port),
+                    }
+                }
+                if next.len() > 1 {
+                    next.sort_unstable();
+                    next.dedup();
+                }
+                if !next.is_empty() {
+                    table.set_way(switch, *way, &next);
                 }
             }
         }
@@ -317,33 +347,82 @@ impl Cabled {
                  no route"
             ));
         }
+        if !adaptive.is_empty() {
+            self.notes.push(ADAPTIVE.to_string());
+        }
         let routes = Routes { table, groups };
         Ok(Addressed { routes, lids })
     }
 
-    /// Each switch with its index and its table.
+    /// Each switch with its index and its table. Several files may have it, if it is the same.
     fn tables_by_switch<'l>(
         &self,
-        tables: &'l Parsed<'_, Vec<Lft>>,
+        dumps: &'l Dumps<'_>,
     ) -> Result<BTreeMap<NodeId, (usize, &'l Lft)>, Problems> {
-        let mut by_switch = BTreeMap::new();
-        for lft in &tables.value {
+        let mut by_switch: BTreeMap<NodeId, (usize, &Lft)> = BTreeMap::new();
+        let plain =
+            dumps.tables.iter().flat_map(|file| file.value.iter().map(|lft| (file.source, lft)));
+        let adaptive = dumps.adaptive.iter();
+        let adaptive =
+            adaptive.flat_map(|file| file.value.iter().map(|table| (file.source, &table.fixed)));
+        // A table of adaptive routing has the fixed ports, too; those of plain tables count first.
+        let is_plain = !dumps.tables.is_empty();
+        let mut files: BTreeMap<NodeId, &Source> = BTreeMap::new();
+        for (source, lft) in plain.chain(adaptive.filter(|_| !is_plain)) {
             let Some((index, switch)) = self.switches.get(&lft.guid) else {
-                let message = format!("switch {:#018x} is not in the cabling", lft.guid);
-                let problem = Problem::new(lft.at.start..lft.at.start + 1, message);
-                return Err(tables.source.refuse(problem.help(SAME_TIME)));
+                return Err(strange_switch(source, lft.guid, lft.at.start));
             };
+            if let Some((_, before)) = by_switch.get(switch)
+                && let Some(lid) = first_difference(before, lft)
+            {
+                let file = &files[switch].file;
+                let message = format!(
+                    "the table of switch {:#018x} is another one in {file}, first at LID {lid:#06x}",
+                    lft.guid
+                );
+                let problem = Problem::new(lft.at.start..lft.at.start + 1, message);
+                return Err(source.refuse(problem.help(SAME_TIME)));
+            }
             by_switch.insert(*switch, (*index, lft));
+            files.insert(*switch, source);
         }
-        match self.topology.switches().iter().find(|switch| !by_switch.contains_key(switch)) {
-            None => Ok(by_switch),
-            Some(missing) => {
-                let name = &self.topology.node(*missing).name;
-                let message = format!("switch {name} has no forwarding table here");
-                let help = "without it no verdict can be trusted; dump the tables again";
-                Err(Problems::of_file(&tables.source.file, message, help))
+        let missing = self.topology.switches().iter().filter(|it| !by_switch.contains_key(it));
+        let missing = Vec::from_iter(missing.map(|it| self.topology.node(*it).name.as_str()));
+        let Some(first) = missing.first() else {
+            return Ok(by_switch);
+        };
+        let file = dumps.tables.iter().map(|file| file.source).next();
+        let file = file.or_else(|| dumps.adaptive.iter().map(|file| file.source).next());
+        let file = file.map_or("", |source| source.file.as_str());
+        let message = match missing.len() {
+            1 => format!("switch {first} has no forwarding table here"),
+            count => format!("switch {first} and {} others have no forwarding table", count - 1),
+        };
+        let help = "without it no verdict can be trusted; dump the tables again";
+        Err(Problems::of_file(file, message, help))
+    }
+
+    /// The tables of adaptive routing, by switch.
+    fn adaptive_by_switch<'l>(
+        &self,
+        dumps: &'l Dumps<'_>,
+    ) -> Result<BTreeMap<NodeId, &'l AdaptiveTable>, Problems> {
+        let mut by_switch = BTreeMap::new();
+        for (source, table) in
+            dumps.adaptive.iter().flat_map(|file| file.value.iter().map(|it| (file.source, it)))
+        {
+            let Some((_, switch)) = self.switches.get(&table.fixed.guid) else {
+                return Err(strange_switch(source, table.fixed.guid, table.fixed.at.start));
+            };
+            if by_switch.insert(*switch, table).is_some() {
+                let guid = table.fixed.guid;
+                let message = format!("a second table of adaptive routing for switch {guid:#018x}");
+                let at = table.fixed.at.start;
+                let problem = Problem::new(at..at + 1, message);
+                return Err(source.refuse(problem.help("leave one of the files out")));
             }
         }
+        Ok(by_switch)
     }
 
     /// What is behind each port of a device: the port of its node, by number on the device.
@@ -402,26 +481,32 @@ impl Cabled {
         Addressed { routes, lids }
     }
 
-    fn classes(&mut self, lanes: &Parsed<'_, Vec<SlVlRow>>) -> Result<ClassMap, Problems> {
+    fn classes(&mut self, lanes: &[Parsed<'_, Vec<SlVlRow>>]) -> Result<ClassMap, Problems> {
         let mut table = ClassTable::new(Key::Label, port_counts(&self.topology));
-        let missing = self.fill_with_identity(&mut table, &lanes.value);
-        let mut known = BTreeSet::new();
+        let rows = lanes.iter().flat_map(|file| file.value.iter().map(|row| (file.source, row)));
+        let rows = Vec::from_iter(rows);
+        let missing = self.fill_with_identity(&mut table, &rows);
+        let mut known: BTreeMap<(NodeId, PortId, PortId), [u8; 16]> = BTreeMap::new();
         if missing > 0 {
             self.notes.push(format!(
                 "{missing} switches have no table from service levels to lanes; there each level \
                  is taken for the lane of the same number"
             ));
         }
-        for row in &lanes.value {
-            let Some((index, node)) = self.switches.get(&row.guid) else {
-                let is_adapter = self.adapters.contains_key(&row.guid);
+        for (source, row) in rows {
+            let guid = self.owner(row);
+            let Some((index, node)) = guid.and_then(|guid| self.switches.get(&guid)) else {
+                let is_adapter = guid.is_some_and(|guid| self.adapters.contains_key(&guid));
                 if row.owner == GuidOwner::AdapterPort || is_adapter {
                     // What an adapter does with a level shows in no buffer between switches.
                     continue;
                 }
-                let message = format!("switch {:#018x} is not in the cabling", row.guid);
+                let message = match row.owner {
+                    GuidOwner::Lid => format!("LID {} is nobody's in the cabling", row.guid),
+                    _ => format!("switch {:#018x} is not in the cabling", row.guid),
+                };
                 let problem = Problem::new(row.at.clone(), message);
-                return Err(lanes.source.refuse(problem.help(SAME_TIME)));
+                return Err(source.refuse(problem.help(SAME_TIME)));
             };
             let port =
                 |port: u8| self.ends.get(&IbEnd { node: *index, port }).map(|(_, port)| *port);
@@ -430,19 +515,43 @@ impl Cabled {
                 continue;
             };
             let passage = Passage { node: *node, ingress, egress };
-            known.insert((*node, ingress, egress));
+            if let Some(before) = known.insert((*node, ingress, egress), row.vls)
+                && before != row.vls
+            {
+                let name = &self.topology.node(*node).name;
+                let (from, to) = (row.ingress, row.egress);
+                let message = format!("other lanes from port {from} to {to} of {name} before");
+                let problem = Problem::new(row.at.clone(), message);
+                return Err(source.refuse(problem.help("two dumps? keep one")));
+            }
             let lanes = row.vls.map(|vl| match vl {
                 VL_DROP => ClassTable::DROP,
                 vl => vl,
             });
             table.set(passage, lanes);
         }
-        self.note_missing_rows(&known);
+        let passages = BTreeSet::from_iter(known.keys().copied());
+        let ways = self.note_missing_rows(&passages);
+        let is_one = |vls: &[u8; 16]| {
+            let mut kept = vls.iter().filter(|vl| **vl != VL_DROP);
+            let first = kept.next();
+            first.is_some() && kept.all(|vl| Some(vl) == first)
+        };
+        self.has_one_lane = missing == 0 && ways == 0 && known.values().all(is_one);
         Ok(ClassMap::Table(table))
     }
 
-    /// Says for how many ways through switches that have a table there is no row in it.
-    fn note_missing_rows(&mut self, known: &BTreeSet<(NodeId, PortId, PortId)>) {
+    /// The GUID of the switch or adapter that has this row.
+    fn owner(&self, row: &SlVlRow) -> Option<u64> {
+        match row.owner {
+            GuidOwner::Lid => self.guids.get(&u16::try_from(row.guid).ok()?).copied(),
+            _ => Some(row.guid),
+        }
+    }
+
+    /// Says for how many ways through switches that have a table there is no row in it, and returns
+    /// their number.
+    fn note_missing_rows(&mut self, known: &BTreeSet<(NodeId, PortId, PortId)>) -> usize {
         let with_rows: BTreeSet<NodeId> = known.iter().map(|(node, _, _)| *node).collect();
         let mut missing = 0;
         for &node in &with_rows {
@@ -459,11 +568,12 @@ impl Cabled {
                  is only as good as that guess"
             ));
         }
+        missing
     }
 
     /// Enters the lane of the same number for every level, which is what a switch without a table
     /// does, and returns how many switches that are.
-    fn fill_with_identity(&self, table: &mut ClassTable, lanes: &[SlVlRow]) -> usize {
+    fn fill_with_identity(&self, table: &mut ClassTable, rows: &[(&Source, &SlVlRow)]) -> usize {
         let identity = std::array::from_fn(|level| level as u8);
         for &node in self.topology.switches() {
             let count = self.topology.ports(node).len() as u16;
@@ -472,57 +582,46 @@ impl Cabled {
                 table.set(passage, identity);
             }
         }
-        let guids: BTreeSet<u64> = lanes.iter().map(|row| row.guid).collect();
+        let guids: BTreeSet<u64> = rows.iter().filter_map(|(_, row)| self.owner(row)).collect();
         self.switches.keys().filter(|guid| !guids.contains(guid)).count()
     }
 
     /// The service level of every pair.
     fn traffic(
         &mut self,
-        levels: &Parsed<'_, Vec<PathSl>>,
+        levels: &[Parsed<'_, Vec<PathSl>>],
         addressed: &Addressed,
     ) -> Result<Traffic, Problems> {
-        let levels_by_pair = levels.value.iter().map(|path| {
-            let key = (path.guid, path.dlid);
-            (key, path.sl)
-        });
-        let levels_by_pair: BTreeMap<(u64, u16), u8> = levels_by_pair.collect();
         let Addressed { routes, lids } = addressed;
+        let known = levels_by_sender(levels)?;
+        let mut lids_of: BTreeMap<NodeId, Vec<u16>> = BTreeMap::new();
+        for (lid, host) in &self.lids {
+            lids_of.entry(*host).or_default().push(*lid);
+        }
         let first_lid = |group| lids[routes.groups.of_host(routes.groups.target(group)).index()];
+        self.note_strange_paths(levels, &BTreeSet::from_iter(lids.iter().flatten().copied()));
         let mut demands = Vec::new();
-        let senders: BTreeSet<u64> = levels.value.iter().map(|path| path.guid).collect();
-        let known: BTreeSet<u16> = lids.iter().flatten().copied().collect();
-        let strange = levels
-            .value
-            .iter()
-            .filter(|path| !self.adapters.contains_key(&path.guid) || !known.contains(&path.dlid));
-        let strange = strange.count();
-        if strange > 0 {
-            self.notes.push(format!(
-                "{strange} service levels are of paths from or to nobody in the cabling; is this \
-                 list of the same fabric?"
-            ));
-        }
-        let silent = self.adapters.keys().filter(|guid| !senders.contains(guid)).count();
-        if silent > 0 {
-            self.notes.push(format!(
-                "{silent} adapters have no service level for any path; they are taken to use level 0"
-            ));
-        }
-        for (guid, hosts) in &self.adapters {
-            let default = Some(&0).filter(|_| !senders.contains(guid));
-            for (group, lid) in (0..).map(GroupId).zip(lids) {
-                let Some(lid) = *lid else { continue };
-                // Lists often have but the first of several LIDs of a port.
-                let level = levels_by_pair.get(&(*guid, lid));
-                let level =
-                    level.or_else(|| levels_by_pair.get(&(*guid, first_lid(group).unwrap_or(lid))));
-                let level = level.or(default);
-                for &source in hosts {
+        let mut silent = 0;
+        for (&guid, hosts) in &self.adapters {
+            for &source in hosts {
+                // A list may call a port by what is its own, or by the adapter, which may have the
+                // GUID of its first port.
+                let own = lids_of.get(&source).into_iter().flatten().copied().map(Sender::Lid);
+                let own =
+                    own.chain(self.addresses.port_guids.get(&source).copied().map(Sender::Guid));
+                let own = own.chain([Sender::Guid(guid)]);
+                let own = Vec::from_iter(own.filter_map(|sender| known.get(&sender)));
+                silent += usize::from(own.is_empty());
+                let level = |lid| own.iter().find_map(|of_sender| of_sender.get(&lid).copied());
+                for (group, lid) in (0..).map(GroupId).zip(lids) {
+                    let Some(lid) = *lid else { continue };
                     if routes.groups.target(group) == source {
                         continue;
                     }
-                    let Some(&level) = level else {
+                    // Lists often have but the first of several LIDs of a port.
+                    let found = level(lid).or_else(|| level(first_lid(group)?));
+                    let found = found.or_else(|| own.is_empty().then_some(0));
+                    let Some(level) = found else {
                         return Err(self.without_level(levels, source, lid));
                     };
                     let lane = Lane { label: level, class: Class(level) };
@@ -530,23 +629,86 @@ impl Cabled {
                 }
             }
         }
+        if silent > 0 {
+            self.notes.push(format!(
+                "{silent} adapters have no service level for any path; they are taken to use level 0"
+            ));
+        }
         Ok(Traffic::Demands(demands))
+    }
+
+    fn note_strange_paths(&mut self, levels: &[Parsed<'_, Vec<PathSl>>], known: &BTreeSet<u16>) {
+        let ports = BTreeSet::from_iter(self.addresses.port_guids.values().copied());
+        let is_sender = |sender: &Sender| match sender {
+            Sender::Guid(guid) => self.adapters.contains_key(guid) || ports.contains(guid),
+            Sender::Lid(lid) => self.lids.contains_key(lid),
+        };
+        // saquery answers for switches, too.
+        let is_switch =
+            |lid: u16| self.guids.get(&lid).is_some_and(|guid| self.switches.contains_key(guid));
+        let is_of_switch = |path: &&PathSl| {
+            let sends = matches!(path.sender, Sender::Lid(lid) if is_switch(lid));
+            sends || is_switch(path.dlid)
+        };
+        let paths = levels.iter().flat_map(|file| &file.value).filter(|path| !is_of_switch(path));
+        let strange = paths.filter(|path| !is_sender(&path.sender) || !known.contains(&path.dlid));
+        let strange = strange.count();
+        if strange > 0 {
+            self.notes.push(format!(
+                "{strange} service levels are of paths from or to nobody in the cabling; is this \
+                 list of the same fabric?"
+            ));
+        }
     }
 
     fn without_level(
         &self,
-        levels: &Parsed<'_, Vec<PathSl>>,
+        levels: &[Parsed<'_, Vec<PathSl>>],
         source: NodeId,
         lid: u16,
     ) -> Problems {
         let source = &self.topology.node(source).name;
         let message = format!("there is no service level for packets from {source} to LID {lid}");
         let help = "without it no verdict can be trusted; list every pair of adapters";
-        Problems::of_file(&levels.source.file, message, help)
+        let file = levels.first().map_or("", |file| file.source.file.as_str());
+        Problems::of_file(file, message, help)
     }
 }
 
+/// The service level with which each sender sends to each LID, from files that do not contradict
+/// each other.
+fn levels_by_sender(
+    levels: &[Parsed<'_, Vec<PathSl>>],
+) -> Result<BTreeMap<Sender, BTreeMap<u16, u8>>, Problems> {
+    let mut by_sender: BTreeMap<Sender, BTreeMap<u16, u8>> = BTreeMap::new();
+    for file in levels {
+        for path in &file.value {
+            let of_sender = by_sender.entry(path.sender).or_default();
+            if let Some(before) = of_sender.insert(path.dlid, path.sl)
+                && before != path.sl
+            {
+                let PathSl { sender, dlid, sl, .. } = path;
+                let message = format!(
+                    "the path from {sender} to LID {dlid} has service level {sl} here, but service \
+                     level {before} in another file"
+                );
+                let problem = Problem::new(path.at.clone(), message);
+                return Err(file.source.refuse(problem.help("two dumps? keep one")));
+            }
+        }
+    }
+    Ok(by_sender)
+}
+
+/// A table of a switch that the cabling does not have.
+fn strange_switch(source: &Source, guid: u64, at: usize) -> Problems {
+    let message = format!("switch {guid:#018x} is not in the cabling");
+    source.refuse(Problem::new(at..at + 1, message).help(SAME_TIME))
+}
+
 const SAME_TIME: &str = "dump the tables and the cabling of the same fabric at the same time";
+const ADAPTIVE: &str = "switches choose among ports by load (adaptive routing): each port that they may take \
+     counts as a next hop, as if all of them were in use";
 const NO_LANES: &str = "no file maps service levels to virtual lanes; each level is taken for \
      the lane of the same number";
 const NO_LEVELS: &str = "no file gives service levels to paths; all are taken to have level 0";

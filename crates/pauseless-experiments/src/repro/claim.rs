@@ -3,12 +3,12 @@
 use pauseless_core::switch::Discipline;
 
 use super::Scale;
-use super::file::{Asks, Claim, Experiment, Met, Paper};
+use super::file::{Asks, AtFull, Claim, Experiment, Met, Paper};
 use super::judge::Tried;
 use super::reading::Origin;
 use crate::repro::data::Values;
 use pauseless_run::metrics::bias::Doubt;
-use pauseless_text::declare::Filled;
+use pauseless_text::declare::{Filled, Key};
 use pauseless_text::named;
 use pauseless_text::problem::Problem;
 use pauseless_text::reader::At;
@@ -104,11 +104,25 @@ pub(super) enum Criterion {
 }
 
 impl Claim {
+    /// The claim with where it is marked as met at this scale, and why not elsewhere.
+    fn at(&self, scale: Scale) -> Claim {
+        match self.full.get().filter(|_| scale == Scale::Full) {
+            Some(AtFull { met, reason, .. }) => Claim {
+                met: met.clone(),
+                reason: reason.clone(),
+                full: Key::default(),
+                ..self.clone()
+            },
+            None => self.clone(),
+        }
+    }
+
     /// Judges it by what was measured in `disciplines`.
     pub fn judge(&self, values: &Values, disciplines: &[Discipline], scale: Scale) -> Judged {
+        let claim = self.at(scale);
         let judged = |findings, verdict| {
             let (readings, computed) = (Vec::new(), Vec::new());
-            Judged { claim: self.clone(), findings, readings, computed, verdict }
+            Judged { claim: claim.clone(), findings, readings, computed, verdict }
         };
         if self.scale.copied().is_some_and(|only| only != scale) {
             return judged(Vec::new(), Verdict::OtherScale);
@@ -120,7 +134,7 @@ impl Claim {
         };
         let find = |place: &Option<Discipline>| self.find(values, *place);
         let findings: Vec<Finding> = places.iter().map(find).collect();
-        let verdict = self.compare(&findings);
+        let verdict = claim.compare(&findings);
         judged(findings, verdict)
     }
 
@@ -161,6 +175,13 @@ impl Claim {
         }
         if let Some(contradiction) = self.contradiction() {
             contradiction.check(experiment)?;
+        }
+        if let Some(full) = self.full.get() {
+            if self.scale.is_written {
+                return Err(full.place.problem("full, but judged at one scale only"));
+            }
+            let claim = Claim { contradicted: Key::default(), ..self.at(Scale::Full) };
+            claim.check(experiment)?;
         }
         Ok(())
     }

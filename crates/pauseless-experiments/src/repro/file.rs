@@ -176,6 +176,18 @@ section! {
         under: Tables<Under>, default Tables::default();
         /// What else the paper says that makes it impossible.
         contradicted: Contradiction;
+        /// Where it is met at the paper's scale, if that is not where it is met in a quick run.
+        full: AtFull;
+    }
+}
+
+section! {
+    /// Where a claim is met at the paper's scale.
+    pub struct AtFull {
+        /// Where it is met with `--full`; everywhere, nowhere, or in these disciplines.
+        met: Met, required "true", default Met::Always(true);
+        /// Why it is not met with `--full`, or not everywhere.
+        reason: String, default String::new();
     }
 }
 

@@ -11,7 +11,7 @@ use toml::Table;
 
 use super::catalogue::Entry;
 use super::data::{Measured, Values};
-use super::file::{Asks, Case, Claim, Experiment, Met};
+use super::file::{Asks, AtFull, Case, Claim, Experiment, Met};
 use super::scope::{Failure, Scope};
 use super::{Scale, campaign, collect, run_cases};
 use pauseless_scenario::did_you_mean;
@@ -59,6 +59,8 @@ section! {
         asks: Asks, keys inline;
         /// The only scale at which it is judged under this reading.
         scale: Scale;
+        /// Where it is met at the paper's scale, if that is not where it is met in a quick run.
+        full: AtFull;
     }
 }
 
@@ -132,6 +134,7 @@ impl Claim {
             asks: under.asks.or(&self.asks),
             met: under.met.clone(),
             reason: under.reason.clone(),
+            full: under.full.clone(),
             scale: if under.scale.is_written { under.scale.clone() } else { self.scale.clone() },
             under: Filled::new(Tables::default()),
             contradicted: Key::default(),
@@ -144,6 +147,7 @@ impl Claim {
         let of = self.contradicted.get()?;
         (!of.asks.names().is_empty()).then(|| Claim {
             asks: of.asks.clone(),
+            full: Key::default(),
             under: Filled::new(Tables::default()),
             contradicted: Key::default(),
             ..self.clone()

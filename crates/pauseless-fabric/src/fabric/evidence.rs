@@ -14,6 +14,8 @@ pub struct Evidence {
     pub deaf: BTreeSet<(NodeId, PortId, u8)>,
     /// The routes of the switches themselves, if the files have them.
     pub routes: Option<RouteEvidence>,
+    /// Whether the files say on which lanes packets travel.
+    pub lanes: LaneEvidence,
     /// What an InfiniBand subnet manager calls the ends of paths; empty elsewhere.
     pub addresses: Addresses,
 }
@@ -27,6 +29,20 @@ pub struct Addresses {
     pub switch_lids: BTreeMap<NodeId, u16>,
     /// The GUID of the port of each end node, where the files have it.
     pub port_guids: BTreeMap<NodeId, u64>,
+}
+
+/// What the files say of the lanes on which packets travel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LaneEvidence {
+    /// They say it, or there is one lane only.
+    #[default]
+    Known,
+    /// Tables of an InfiniBand fabric without the service levels of paths: all packets are taken to
+    /// have level 0, but a routing engine may have laid them out on several lanes.
+    Assumed {
+        /// The routing engine that a file of the subnet manager names.
+        engine: Option<String>,
+    },
 }
 
 /// Where the routes of a fabric stand, and where they end.

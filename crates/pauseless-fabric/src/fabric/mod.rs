@@ -5,13 +5,15 @@ mod graph;
 mod names;
 mod restrict;
 
+use std::collections::BTreeSet;
+
 use crate::dependency::{Lossy, Network, Suspects, Traffic};
 use crate::routing::{RouteBuilder, Routes, Routing};
 use crate::topology::Topology;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{NodeId, PortId};
 
-pub use evidence::{Addresses, Evidence, Place, RouteEvidence};
+pub use evidence::{Addresses, Evidence, LaneEvidence, Place, RouteEvidence};
 pub use graph::GraphError;
 pub use names::{Device, Namer, Names};
 
@@ -105,6 +107,7 @@ impl Fabric {
         self.routes = routes;
         self.origin = Origin::Rule(routing);
         self.evidence.routes = None;
+        self.evidence.lanes = LaneEvidence::Known;
     }
 
     /// Whether each node is one of these end nodes, in the order of the nodes.
@@ -155,8 +158,14 @@ impl Fabric {
                 hosts: vec![*node],
             }));
         }
+        let descriptions = service.iter().filter_map(|node| self.names.device(*node));
+        let descriptions = BTreeSet::from_iter(descriptions.map(|device| &device.description));
+        let called = match (descriptions.len(), descriptions.first()) {
+            (1, Some(only)) if !only.is_empty() => format!(", called {only:?}"),
+            _ => String::new(),
+        };
         suspects.push(Suspects {
-            name: "end nodes on switches above the leaves".to_string(),
+            name: format!("end nodes on switches above the leaves{called}"),
             hosts: service,
         });
         suspects.extend(self.names.kinds(&self.topology));

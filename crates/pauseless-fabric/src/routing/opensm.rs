@@ -199,9 +199,8 @@ impl<'t> Subnet<'t> {
         let mut hops = Hops::new(self);
         for offset in 0..most {
             for target in self.order_of_targets() {
-                let is_asked = |(host, _): &(NodeId, PortId)| {
-                    addresses[host.index()].get(offset).is_some()
-                };
+                let is_asked =
+                    |(host, _): &(NodeId, PortId)| addresses[host.index()].get(offset).is_some();
                 if !self.ends[target].iter().any(is_asked) {
                     continue;
                 }
@@ -278,7 +277,8 @@ impl Hops {
             let came = self.found[row];
             for trunk in &subnet.trunks[row] {
                 let peer = trunk.peer as usize;
-                let goes = direction((ranks[row], subnet.guids[row]), (ranks[peer], subnet.guids[peer]));
+                let goes =
+                    direction((ranks[row], subnet.guids[row]), (ranks[peer], subnet.guids[peer]));
                 let hops = self.least[row] + 1;
                 let is_legal = came == Direction::Up || goes == Direction::Down;
                 if !is_legal || hops >= self.by_trunk[trunk.peer_place as usize] {
@@ -385,9 +385,9 @@ impl Balance {
             let key = |at: &usize| self.counts[start + at];
             match unused.min_by_key(key) {
                 Some(at) => at,
-                None => candidates
-                    .into_iter()
-                    .min_by_key(|at| (key(at), carries(at).unwrap_or(0)))?,
+                None => {
+                    candidates.into_iter().min_by_key(|at| (key(at), carries(at).unwrap_or(0)))?
+                }
             }
         };
         self.counts[start + chosen] += 1;

@@ -8,7 +8,7 @@ pub const RULE: Rule = Rule {
     name: "map-does-not-exist",
     severity: Severity::Error,
     sentence: "A port or queue names a map or profile that does not exist.",
-    why: "Orchagent applies a row as a whole: one name that leads nowhere, and nothing of the row is applied, PFC neither. It retries in silence. Every map field of PORT_QOS_MAP is looked at, and `scheduler` and `wred_profile` of QUEUE.",
+    why: "Orchagent applies a row as a whole: one name that leads nowhere, and nothing of the row is applied, PFC neither. It retries in silence. Every map field of PORT_QOS_MAP is looked at, the four of TUNNEL, and `scheduler` and `wred_profile` of QUEUE.",
     fix: "define the map, or name one that exists",
     released: "Never on a released template.",
     evidence: "src: swss orchagent/qosorch.cpp",
@@ -47,6 +47,7 @@ fn check(switch: &Switch, found: &mut Found) {
             found.push(finding.patch(patch));
         }
     }
+    look_at_tunnels(switch, found);
     for row in switch.config.rows("QUEUE") {
         let has = |field: &str, name: &str| match field {
             "wred_profile" => switch.wreds.contains_key(name),
@@ -72,6 +73,35 @@ fn check(switch: &Switch, found: &mut Found) {
         }
     }
 }
+
+/// The maps of tunnels, which a dual-ToR needs.
+fn look_at_tunnels(switch: &Switch, found: &mut Found) {
+    for row in switch.config.rows("TUNNEL") {
+        for (field, kind) in TUNNEL_MAPS {
+            let Some(name) = row.get(field).map(|name| name.reference()) else {
+                continue;
+            };
+            if name.text.is_empty() || switch.map(kind, name.text).is_some() {
+                continue;
+            }
+            let message = format!("{field} names {}, which does not exist", name.text);
+            let key = row.key().text;
+            let finding = found.about(switch, key, Place::of(row, field), message);
+            let others = TUNNEL_MAPS.iter().filter_map(|(field, _)| row.get(field));
+            let other = others.map(|name| name.reference().text);
+            let mut other = other.filter(|other| switch.map(kind, other).is_some());
+            found.push(finding.patch(other.next().map(|name| Op::set("TUNNEL", key, field, name))));
+        }
+    }
+}
+
+/// The fields of a tunnel that name maps.
+pub(super) const TUNNEL_MAPS: [(&str, MapKind); 4] = [
+    ("encap_tc_to_queue_map", MapKind::TcToQueue),
+    ("encap_tc_to_dscp_map", MapKind::TcToDscp),
+    ("decap_dscp_to_tc_map", MapKind::DscpToTc),
+    ("decap_tc_to_pg_map", MapKind::TcToGroup),
+];
 
 /// The map that ports like this one have, or the only one that there is.
 fn usual_map<'d>(switch: &Switch<'d>, key: &str, kind: MapKind) -> Option<&'d str> {

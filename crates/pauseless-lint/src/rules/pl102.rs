@@ -3,7 +3,7 @@
 use crate::rule::prelude::*;
 use std::collections::BTreeSet;
 
-use crate::database::quoted;
+use crate::database::{Text, quoted};
 use crate::switch::Binding;
 use crate::switch::chain::bit;
 
@@ -27,6 +27,7 @@ fn check(switch: &Switch, found: &mut Found) {
     if switch.profiles.is_empty() {
         return;
     }
+    look_at_lists(switch, found);
     for (table, wrong) in [("BUFFER_PG", "egress"), ("BUFFER_QUEUE", "ingress")] {
         let is_groups = table == "BUFFER_PG";
         let mut seen = BTreeSet::new();
@@ -65,8 +66,32 @@ fn check(switch: &Switch, found: &mut Found) {
                 let place = Place::of(binding.row, "profile");
                 let message = format!("profile {} {what}", name.text);
                 let finding = found.about(switch, key, place, message).severity(severity);
-                let finding = finding.patch(other(switch, port, binding, table));
+                let mut finding = finding.patch(other(switch, port, binding, table));
+                finding.related.extend(profile.map(|profile| Place::row(profile.row)));
                 found.push(finding);
+            }
+        }
+    }
+}
+
+/// The lists of profiles that ports of some chips have beside those of groups and queues.
+fn look_at_lists(switch: &Switch, found: &mut Found) {
+    for table in ["BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"] {
+        for row in switch.config.rows(table) {
+            let Some(list) = row.get("profile_list") else {
+                continue;
+            };
+            let names = list.items().map(|name| Text { text: name, ..list }.reference().text);
+            for name in names.filter(|name| !switch.profiles.contains_key(name)) {
+                let message = format!("profile {name} of {table} does not exist");
+                let place = Place::of(row, "profile_list");
+                let finding = found.about(switch, row.key().text, place, message);
+                let others = switch.config.rows(table).filter_map(|row| row.get("profile_list"));
+                let exist =
+                    |list: &Text| list.items().all(|name| switch.profiles.contains_key(name));
+                let usual = others.filter(exist).map(|list| list.text).next();
+                let op = usual.map(|usual| Op::set(table, row.key().text, "profile_list", usual));
+                found.push(finding.patch(op));
             }
         }
     }

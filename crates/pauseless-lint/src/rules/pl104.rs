@@ -8,7 +8,7 @@ pub const RULE: Rule = Rule {
     name: "port-does-not-exist",
     severity: Severity::Warning,
     sentence: "A table has a port that PORT does not have.",
-    why: "What is configured for it waits for ever; after a change of breakout the ports that are there instead have nothing. Lists of ports in a key are taken apart first.",
+    why: "What is configured for it waits for ever; after a change of breakout the ports that are there instead have nothing. Lists of ports in a key are taken apart first. Members of port channels and VLANs count, and so do members of channels and VLANs that are not there.",
     fix: "drop the row, or add the port",
     released: "Never on a released template.",
     evidence: "BI 23354: after breakout",
@@ -47,6 +47,29 @@ fn check(switch: &Switch, found: &mut Found) {
         let mut finding = found.at_port(switch, port, first.clone(), message);
         finding.related.extend(places.iter().skip(1).take(RELATED_MAX).cloned());
         found.push(finding.patch(patch));
+    }
+    look_at_members(switch, found);
+}
+
+/// Members of port channels and VLANs that are no ports, and channels that do not exist.
+fn look_at_members(switch: &Switch, found: &mut Found) {
+    for table in ["PORTCHANNEL_MEMBER", "VLAN_MEMBER"] {
+        for row in switch.config.rows(table) {
+            let Some((group, member)) = row.key().text.split_once('|') else {
+                continue;
+            };
+            let known = |table| switch.config.row_of(table, member).is_some();
+            if !known("PORT") && !known("PORTCHANNEL") && switch.port(member).is_none() {
+                let message = format!("{table} has it, PORT has not");
+                let finding = found.about(switch, member, Place::row(row), message);
+                found.push(finding.patch([Op::drop(table, row.key().text)]));
+            }
+            let groups = table.trim_end_matches("_MEMBER");
+            if switch.config.has(groups) && switch.config.row_of(groups, group).is_none() {
+                let message = format!("{table} has it, {groups} has not");
+                found.push(found.about(switch, group, Place::row(row), message));
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! PL106, not-a-number: a number is written so that the switch cannot read it.
+//! PL106, not-a-number: a number is written so that the switch cannot read it, or is out of range.
 
-use crate::database::{Row, Text, quoted};
+use crate::database::{Row, quoted};
 use crate::rule::prelude::*;
 
 /// The declaration of this rule.
@@ -8,8 +8,8 @@ pub const RULE: Rule = Rule {
     id: "PL106",
     name: "not-a-number",
     severity: Severity::Error,
-    sentence: "A number is written so that the switch cannot read it, or stands for nothing.",
-    why: "Orchagent takes the digits that a text starts with, or refuses the whole row: \"2000K\" is 2,000 bytes. Sizes, thresholds, times, speeds, and both sides of all maps are looked at; a class that no chip has is as wrong as a word.",
+    sentence: "A number is written so that the switch cannot read it, or stands for nothing, or is out of range.",
+    why: "Orchagent takes the digits that a text starts with, or refuses the whole row: \"2000K\" is 2,000 bytes. Sizes, thresholds, times, speeds, weights, both sides of all maps, and the groups and queues of a key are looked at; a class that no chip has, a negative size, or a range such as 4-3 is as wrong as a word.",
     fix: "write a plain number, such as 2000000",
     released: "Silent on the released configurations and lookup files of the test data; newer than the count over 414 renderings.",
     evidence: "src: swss orchagent/qosorch.cpp, bufferorch.cpp and pfcwdorch.cpp, which use stoul and to_uint",
@@ -20,15 +20,23 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(switch: &Switch, found: &mut Found) {
-    for numbers in &NUMBERS {
-        for row in switch.config.rows(numbers.table) {
-            for field in numbers.fields {
-                let wrong = row.get(field).filter(|value| !is_number(*value));
-                if let Some(value) = wrong {
-                    let message = format!("{field} {} is no number", quoted(value.text));
-                    let finding = about(switch, row, field, message, found);
-                    found.push(finding);
-                }
+    for Numbers { table, fields, least, most } in &NUMBERS {
+        for row in switch.config.rows(table) {
+            for field in *fields {
+                let Some(value) = row.get(field) else {
+                    continue;
+                };
+                let message = match value.signed() {
+                    None => format!("{field} {} is no number", quoted(value.text)),
+                    Some(number) if number < *least => {
+                        format!("{field} {number} is below {least}, the least that there is")
+                    }
+                    Some(number) if number > *most => {
+                        format!("{field} {number} is above {most}, the most that there is")
+                    }
+                    Some(_) => continue,
+                };
+                found.push(about(switch, row, field, message, found));
             }
         }
     }
@@ -48,6 +56,29 @@ fn check(switch: &Switch, found: &mut Found) {
             }
         }
     }
+    for (table, most) in [("BUFFER_PG", 7), ("BUFFER_QUEUE", 63), ("QUEUE", 63)] {
+        for row in switch.config.rows(table) {
+            look_at_range(switch, row, most, found);
+        }
+    }
+}
+
+/// The groups or queues at the end of a key: one, or from the first to the last.
+fn look_at_range(switch: &Switch, row: Row, most: u8, found: &mut Found) {
+    let Some((port, range)) = row.key().text.rsplit_once('|') else {
+        return;
+    };
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let ends = [first, last].map(|end| end.trim().parse::<u8>().ok());
+    if matches!(ends, [Some(first), Some(last)] if first <= last && last <= most) {
+        return;
+    }
+    let message = format!("{} is no range of 0..{most}, and the row has no effect", quoted(range));
+    let mut finding = found.about(switch, port, Place::row(row), message);
+    finding.fix = "write one number, or the first and the last, such as 3-4".to_string();
+    let enable = switch.port(port).and_then(|port| port.qos);
+    finding.related.extend(enable.map(|row| Place::of(row, "pfc_enable")));
+    found.push(finding);
 }
 
 fn about(
@@ -61,38 +92,54 @@ fn about(
     finding.beside(Place::row(row))
 }
 
-fn is_number(value: Text) -> bool {
-    value.signed().is_some()
-}
-
-/// The fields of a table that are numbers.
+/// The fields of a table that are numbers, and what they may be.
 struct Numbers {
     table: &'static str,
     fields: &'static [&'static str],
+    least: i64,
+    most: i64,
 }
 
-const NUMBERS: [Numbers; 5] = [
-    Numbers { table: "PORT", fields: &["speed", "mtu"] },
-    Numbers { table: "BUFFER_POOL", fields: &["size", "xoff"] },
-    Numbers {
-        table: "BUFFER_PROFILE",
-        fields: &["size", "xon", "xoff", "xon_offset", "dynamic_th", "static_th"],
-    },
-    Numbers {
-        table: "WRED_PROFILE",
-        fields: &[
+const fn of(table: &'static str, fields: &'static [&'static str]) -> Numbers {
+    Numbers { table, fields, least: 0, most: i64::MAX }
+}
+
+impl Numbers {
+    const fn within(self, least: i64, most: i64) -> Numbers {
+        Numbers { least, most, ..self }
+    }
+}
+
+const NUMBERS: [Numbers; 14] = [
+    of("PORT", &["speed", "mtu"]).within(1, i64::MAX),
+    of("PORTCHANNEL", &["mtu"]).within(1, i64::MAX),
+    of("BUFFER_POOL", &["size", "xoff"]),
+    of("BUFFER_PROFILE", &["size", "xon", "xoff", "xon_offset", "static_th"]),
+    // PL310 says what is wrong with a number that is no exponent.
+    of("BUFFER_PROFILE", &["dynamic_th"]).within(i64::MIN, i64::MAX),
+    of(
+        "WRED_PROFILE",
+        &[
             "green_min_threshold",
             "green_max_threshold",
-            "green_drop_probability",
             "yellow_min_threshold",
             "yellow_max_threshold",
-            "yellow_drop_probability",
             "red_min_threshold",
             "red_max_threshold",
-            "red_drop_probability",
         ],
-    },
-    Numbers { table: "PFC_WD", fields: &["detection_time", "restoration_time", "POLL_INTERVAL"] },
+    ),
+    of(
+        "WRED_PROFILE",
+        &["green_drop_probability", "yellow_drop_probability", "red_drop_probability"],
+    )
+    .within(0, 100),
+    of("PFC_WD", &["detection_time", "restoration_time"]),
+    of("PFC_WD", &["POLL_INTERVAL"]).within(100, i64::MAX),
+    of("SCHEDULER", &["weight"]).within(1, 100),
+    of("DEFAULT_LOSSLESS_BUFFER_PARAMETER", &["default_dynamic_th"]).within(-8, 7),
+    of("DEFAULT_LOSSLESS_BUFFER_PARAMETER", &["over_subscribe_ratio", "max_headroom_size"]),
+    of("LOSSLESS_TRAFFIC_PATTERN", &["mtu"]).within(64, 65_535),
+    of("LOSSLESS_TRAFFIC_PATTERN", &["small_packet_percentage"]).within(0, 100),
 ];
 
 /// What one side of a map may be.

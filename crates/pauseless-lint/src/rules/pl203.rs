@@ -31,6 +31,8 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
     for group in bits(idle).filter(is_lossless) {
         let message = format!("no DSCP leads to lossless group {group}");
         let finding = found.at_port(switch, port, Place::row(map.row), message);
+        let groups = switch.map_at(port, MapKind::TcToGroup).map(|map| Place::row(map.row));
+        let finding = groups.into_iter().fold(finding, |finding, place| finding.beside(place));
         found.push(finding.group(group));
     }
 }

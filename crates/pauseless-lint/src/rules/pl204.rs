@@ -27,7 +27,8 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
         let stopped = switch.stopped_queues(port, group);
         let escapes = |class: &&u8| stopped & bit(switch.tc_to_queue(port, **class)) == 0;
         let escaping = Vec::from_iter(classes.iter().filter(escapes));
-        if classes.len() < 2 || escaping.is_empty() {
+        let is_lossless = !switch.has_lossless || switch.has_headroom(port, group);
+        if classes.len() < 2 || escaping.is_empty() || !is_lossless {
             continue;
         }
         let names = Vec::from_iter(classes.iter().map(u8::to_string)).join(", ");

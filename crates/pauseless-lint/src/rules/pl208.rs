@@ -33,6 +33,7 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
     }
     let message = format!("PFC in {}, but neither DSCP nor 802.1p is mapped", list(port.pfc()));
     let finding = found.at_port(switch, port, Place::of(row, "pfc_enable"), message);
+    let finding = finding.beside(Place::of(row, "dscp_to_tc_map"));
     let named = |other: &Port| other.qos?.get("dscp_to_tc_map").map(|name| name.text.to_string());
     let names = switch.ports.iter().filter_map(named);
     let only = switch.maps.get(&MapKind::DscpToTc).filter(|maps| maps.len() == 1);

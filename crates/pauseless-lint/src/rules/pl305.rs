@@ -34,6 +34,7 @@ fn check(switch: &Switch, found: &mut Found) {
         let message =
             format!("size {size} < xon + xoff = {needs}, and the pool shares no headroom");
         let finding = found.about(switch, profile.name, Place::of(profile.row, "size"), message);
+        let finding = finding.beside(Place::row(profile.row));
         let is_error = switch.vendor == Vendor::Mellanox;
         let severity = if is_error { Severity::Error } else { Severity::Note };
         let op = Op::set("BUFFER_PROFILE", profile.name, "size", needs.to_string());

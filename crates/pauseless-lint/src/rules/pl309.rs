@@ -1,6 +1,9 @@
 //! PL309, threshold-of-the-other-kind: A lossless profile has a threshold of the other kind than its pool.
 
+use std::collections::BTreeMap;
+
 use crate::rule::prelude::*;
+use crate::switch::BufferModel;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -8,7 +11,7 @@ pub const RULE: Rule = Rule {
     name: "threshold-of-the-other-kind",
     severity: Severity::Error,
     sentence: "A lossless profile has a threshold of the other kind than its pool.",
-    why: "The pool does not have the limit that was meant. Only profiles with xoff count: templates for Broadcom have static limits of lossy profiles in dynamic pools, and that works. Without either limit nobody says when the group pauses.",
+    why: "The pool does not have the limit that was meant. Only profiles with xoff count: templates for Broadcom have static limits of lossy profiles in dynamic pools, and that works. A profile of any group or queue that has neither limit is told, too: nobody then says when the group pauses, or when the queue is full.",
     fix: "use the kind of threshold that the mode of the pool says",
     released: "Never on a released template.",
     evidence: "src: cfgmgr/buffermgrdyn.cpp",
@@ -27,24 +30,27 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(switch: &Switch, found: &mut Found) {
+    without_limit(switch, found);
+    let made_in = switch.pools.get("ingress_lossless_pool").filter(|pool| !pool.is_dynamic);
+    if let Some(pool) = made_in.filter(|_| switch.model == BufferModel::Dynamic) {
+        let message = "static, but the dynamic model makes profiles with dynamic_th".to_string();
+        let place = Place::of(pool.row, "mode");
+        let finding = found.about(switch, "ingress_lossless_pool", place, message);
+        let op = Op::set("BUFFER_POOL", "ingress_lossless_pool", "mode", "dynamic");
+        found.push(finding.patch([op]));
+    }
     for profile in switch.profiles.values().filter(|profile| profile.is_lossless()) {
         let Some(pool) = switch.pool_of(profile) else {
             continue;
         };
         let (field, mode) =
             if pool.is_dynamic { ("static_th", "dynamic") } else { ("dynamic_th", "static") };
-        let limits = [profile.row.get("dynamic_th"), profile.row.get("static_th")];
-        if limits.iter().all(Option::is_none) && !profile.is_calculated {
-            let message =
-                "neither dynamic_th nor static_th: nobody says when it pauses".to_string();
-            found.push(found.about(switch, profile.name, Place::row(profile.row), message));
-            continue;
-        }
         if profile.row.get(field).is_none() {
             continue;
         }
         let message = format!("{field} in a {mode} pool");
         let finding = found.about(switch, profile.name, Place::of(profile.row, field), message);
+        let finding = finding.beside(Place::row(profile.row));
         let near = switch.profiles.values().filter(|other| {
             other.name != profile.name && other.is_lossless() && other.dynamic_th.is_some()
         });
@@ -55,5 +61,21 @@ fn check(switch: &Switch, found: &mut Found) {
         });
         let patch = Vec::from_iter(patch);
         found.push(finding.patch(patch));
+    }
+}
+
+/// Profiles of groups and queues that have neither limit.
+fn without_limit(switch: &Switch, found: &mut Found) {
+    let bindings = switch.ports.iter().flat_map(|port| port.groups.iter().chain(&port.queues));
+    let bound = bindings.filter_map(|binding| switch.profile_of(binding));
+    let bound = BTreeMap::from_iter(bound.map(|profile| (profile.name, profile)));
+    for profile in bound.into_values().filter(|profile| !profile.is_calculated) {
+        let mut limits = ["dynamic_th", "static_th"].into_iter();
+        if limits.any(|limit| profile.row.get(limit).is_some()) {
+            continue;
+        }
+        let what = if profile.is_lossless() { "when it pauses" } else { "when it is full" };
+        let message = format!("neither dynamic_th nor static_th: nobody says {what}");
+        found.push(found.about(switch, profile.name, Place::row(profile.row), message));
     }
 }

@@ -7,7 +7,7 @@ pub const RULE: Rule = Rule {
     id: "PL405",
     name: "wred-thresholds-reversed",
     severity: Severity::Warning,
-    sentence: "A WRED profile has its lower threshold above its upper one, or never marks.",
+    sentence: "A WRED profile has its lower threshold above its upper one, or lacks one, or never marks.",
     why: "With min above max the SDK refuses the profile or marks all at once; with a probability of 0 nothing is marked before max.",
     fix: "min <= max, and a probability above 0",
     released: "Never on a released template.",
@@ -25,6 +25,13 @@ fn check(switch: &Switch, found: &mut Found) {
             let probability = format!("{colour}_drop_probability");
             if !wred.is_on(colour) {
                 continue;
+            }
+            for end in [&low, &high] {
+                if wred.row.get(end).is_none() && colour == "green" {
+                    let message = format!("no {end}: the chip's own, which may be 0, counts");
+                    let place = Place::of(wred.row, end);
+                    found.push(found.about(switch, wred.name, place, message));
+                }
             }
             if let (Some(min), Some(max)) = (wred.number(&low), wred.number(&high))
                 && min > max

@@ -9,15 +9,12 @@ pub const RULE: Rule = Rule {
     name: "pfc-without-watchdog",
     severity: Severity::Warning,
     sentence: "A port pauses and has no watchdog.",
-    why: "One NIC that pauses without end then stops the fabric. There is no row in PFC_WD, and default_pfcwd_status is not enable.",
+    why: "One NIC that pauses without end then stops the fabric. There is no row in PFC_WD, and other ports have one or default_pfcwd_status is not enable: the default is started once, for all ports.",
     fix: "pfcwd start_default",
     released: "Never on a released template.",
     evidence: "G16",
-    good: &[unset("tor0", "/PFC_WD/Ethernet0")],
-    bad: &[
-        unset("tor0", "/PFC_WD/Ethernet0"),
-        set("tor0", "/DEVICE_METADATA/localhost/default_pfcwd_status", r#""disable""#),
-    ],
+    good: &[unset("tor0", "/PFC_WD")],
+    bad: &[unset("tor0", "/PFC_WD/Ethernet0")],
     also: &[],
     check: Check::Port(check),
 };
@@ -27,10 +24,20 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
         return;
     };
     // Half a file says nothing about the other half.
-    if switch.about("default_pfcwd_status") == "enable" || switch.metadata().is_none() {
+    if switch.metadata().is_none() {
         return;
     }
-    let message = "PFC without watchdog".to_string();
+    // What is enabled by default is started for all ports at once, before anybody removes a row.
+    let is_watched = |other: &Port| other.watchdog.is_some() && other.row.is_some();
+    let others = switch.ports.iter().filter(|other| is_watched(other)).count();
+    if switch.about("default_pfcwd_status") == "enable" && others == 0 {
+        return;
+    }
+    let message = match others {
+        0 => "PFC without watchdog".to_string(),
+        1 => "PFC without watchdog, which another port has".to_string(),
+        others => format!("PFC without watchdog, which {others} other ports have"),
+    };
     let finding = found.at_port(switch, port, Place::of(row, "pfcwd_sw_enable"), message);
     let watchdog = switch.ports.iter().find_map(|other| other.watchdog);
     let patch = watchdog.map(|watchdog| {

@@ -9,7 +9,7 @@ pub const RULE: Rule = Rule {
     name: "members-differ",
     severity: Severity::Error,
     sentence: "Members of a port channel differ.",
-    why: "Packets of a flow take the members by hash, so a part of the flows is lossy, or slower, or cut. Compared are PORT_QOS_MAP, speed, MTU and cable. Compared are the neighbour, speed, MTU, cable, pfc_enable and all maps; what another rule says of the same value is left to it.",
+    why: "Packets of a flow take the members by hash, so a part of the flows is lossy, or slower, or cut. Compared are the neighbour, speed, MTU, cable, pfc_enable and all maps, and the MTU of the channel itself, which its members get; what another rule says of the same value is left to it.",
     fix: "configure all members alike",
     released: "Never on a released template.",
     evidence: "src: the chain of maps",
@@ -32,6 +32,7 @@ fn check(switch: &Switch, found: &mut Found) {
         channels.entry(channel).or_default().push(port);
     }
     for (channel, ports) in channels {
+        differs_from_channel(switch, channel, &ports, found);
         let is_bare = |port: &&Port| port.qos.is_none();
         let without_row = ports.iter().filter(|port| is_bare(port)).count();
         let has_rows = without_row == 0 || without_row == ports.len();
@@ -49,6 +50,10 @@ fn check(switch: &Switch, found: &mut Found) {
                 continue;
             };
             let port = ports[odd];
+            // A neighbour that is not named is no difference yet.
+            if field == "neighbour" && (values[odd].is_empty() || usual.is_empty()) {
+                continue;
+            }
             let shown =
                 |value: &str| if value.is_empty() { "none".to_string() } else { value.to_string() };
             let message = format!(
@@ -59,6 +64,24 @@ fn check(switch: &Switch, found: &mut Found) {
             found.push(found.at_port(switch, port, place(switch, port, field), message));
         }
     }
+}
+
+/// The MTU of a channel is what its members get, whatever they say themselves.
+fn differs_from_channel(switch: &Switch, channel: &str, ports: &[&Port], found: &mut Found) {
+    let row = switch.config.row_of("PORTCHANNEL", channel);
+    let mtu = row.and_then(|row| Some((row, row.get("mtu")?.number()?)));
+    let (Some((row, mtu)), Some(own)) = (mtu, ports.first().map(|port| port.mtu())) else {
+        return;
+    };
+    if mtu == own || ports.iter().any(|port| port.mtu() != own || port.get("mtu").is_none()) {
+        return;
+    }
+    let message = format!("mtu {mtu}, and {own} at its members");
+    let mut finding = found.about(switch, channel, Place::of(row, "mtu"), message);
+    let members = ports.iter().filter_map(|port| port.row);
+    finding.related.extend(members.map(|row| Place::of(row, "mtu")));
+    let op = Op::set("PORTCHANNEL", channel, "mtu", own.to_string());
+    found.push(finding.patch([op]));
 }
 
 fn value(port: &Port, field: &str) -> String {

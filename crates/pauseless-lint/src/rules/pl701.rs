@@ -27,7 +27,6 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(fabric: &Fabric, found: &mut Found) {
-    let lossless = |switch: &Switch| switch.pausing().fold(0, |mask, port| mask | port.pfc());
     let mut tiers: BTreeMap<&str, Vec<&Switch>> = BTreeMap::new();
     for switch in fabric.switches {
         let counts = switch.config.has("PORT_QOS_MAP") && !switch.role().contains("Mgmt");
@@ -54,11 +53,29 @@ fn check(fabric: &Fabric, found: &mut Found) {
                 "priority {priority} is lossless at {} {plural} of this tier, not at {names}{more}",
                 with.len()
             );
-            let row = first.pausing().find_map(|port| port.qos).or(first.metadata());
+            // The few are the ones to look at.
+            let is_few = with.len() < without.len();
+            let odd = if is_few { &with } else { &without };
+            let is_odd = |port: &&Port| (port.pfc() & 1 << priority != 0) == is_few;
+            let ports = odd.iter().flat_map(|switch| switch.pausing().filter(is_odd));
+            let mut enable = ports.filter_map(|port| port.qos);
+            let row = enable.next().or(first.metadata());
             let place = row.map_or_else(Place::default, |row| Place::of(row, "pfc_enable"));
-            found.push(found.about(first, first.role(), place, message));
+            let mut finding = found.about(odd[0], first.role(), place, message);
+            finding.related.extend(enable.map(|row| Place::of(row, "pfc_enable")));
+            found.push(finding);
         }
     }
+}
+
+/// One bit per priority that a switch pauses; what a single one of its ports does is left to the rules
+/// about that port.
+fn lossless(switch: &Switch) -> u8 {
+    let count = |priority: u8| {
+        switch.pausing().filter(|port| port.pfc() & 1 << priority != 0).take(2).count()
+    };
+    let least = switch.pausing().take(2).count();
+    (0..8).filter(|priority| least > 0 && count(*priority) >= least).fold(0, |all, p| all | 1 << p)
 }
 
 /// More names do not help.

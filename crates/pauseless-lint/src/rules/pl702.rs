@@ -3,6 +3,7 @@
 use crate::rule::prelude::*;
 use std::collections::BTreeMap;
 
+use crate::database::Row;
 use crate::fabric::Fabric;
 
 /// The declaration of this rule.
@@ -48,6 +49,15 @@ fn check(fabric: &Fabric, found: &mut Found) {
                 found.push(found.about(switch, wred.name, place, message));
             }
         }
+        for field in ["detection_time", "restoration_time"] {
+            let [here, there] = [switch, *first].map(|switch| usual_time(switch, field));
+            if let (Some((here, row)), Some((there, _))) = (here, there)
+                && here != there
+            {
+                let message = format!("{field} {here} ms, and {there} at {}", first.name);
+                found.push(found.about(switch, row.key().text, Place::of(row, field), message));
+            }
+        }
         if let (Some(here), Some(there)) = (switch.poll_ms(), first.poll_ms())
             && here != there
             && let Some(row) = switch.config.row_of("PFC_WD", "GLOBAL")
@@ -57,4 +67,16 @@ fn check(fabric: &Fabric, found: &mut Found) {
             found.push(found.about(switch, &switch.name, place, message));
         }
     }
+}
+
+/// The time that most ports of a switch have, and the first row that has it.
+fn usual_time<'d>(switch: &Switch<'d>, field: &str) -> Option<(u64, Row<'d>)> {
+    let rows = switch.ports.iter().filter_map(|port| port.watchdog.map(|watchdog| watchdog.row));
+    let times = rows.filter_map(|row| Some((row.get(field)?.number()?, row)));
+    let mut counts: BTreeMap<u64, (usize, Row)> = BTreeMap::new();
+    for (time, row) in times {
+        counts.entry(time).or_insert((0, row)).0 += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, (count, _))| *count)?;
+    Some((most.0, most.1.1))
 }

@@ -1,6 +1,9 @@
 //! PL703, bounced-packets-keep-their-priority: packets that the standby ToR of a pair sends back keep their priority.
 
+use super::pl101::TUNNEL_MAPS;
 use crate::rule::prelude::*;
+use crate::switch::QosMap;
+use crate::switch::chain::bit;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -8,7 +11,7 @@ pub const RULE: Rule = Rule {
     name: "bounced-packets-keep-their-priority",
     severity: Severity::Warning,
     sentence: "Packets that the standby ToR of a pair sends back keep their priority.",
-    why: "They go up in the class in which they came down, so buffers of leaf and ToRs can wait for each other in a circle: a deadlock. The tunnel has no encap_tc_to_queue_map, or one that leads a lossless class to itself.",
+    why: "They go up in the class in which they came down, so buffers of leaf and ToRs can wait for each other in a circle: a deadlock. The tunnel has no encap_tc_to_queue_map, or one that leads a lossless class to a queue of ordinary lossless packets.",
     fix: "enable tunnel_qos_remap",
     released: "Never on a released template.",
     evidence: "SO 950",
@@ -24,20 +27,21 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(switch: &Switch, found: &mut Found) {
-    let Some(first) = switch.pausing().next().filter(|_| switch.is_dual()) else {
+    let Some(uplink) = switch.uplink().filter(|_| switch.is_dual()) else {
         return;
     };
-    let lossless = switch.lossless_classes(first);
+    let lossless = switch.ordinary_classes(uplink);
+    let queues = bits(lossless).map(|class| switch.tc_to_queue(uplink, class));
+    let queues = queues.fold(0, |mask, queue| mask | bit(queue));
     for row in switch.config.rows("TUNNEL") {
         let field = "encap_tc_to_queue_map";
         let map =
             row.get(field).and_then(|name| switch.map(MapKind::TcToQueue, name.reference().text));
+        // A bounced packet must wait for none of the queues in which packets come down.
+        let queue_of = |map: &QosMap, class| map.entries.get(&class).copied().unwrap_or(class);
         let kept = match map {
             None => true,
-            Some(map) => bits(lossless).any(|class| {
-                let queue = map.entries.get(&class).copied().unwrap_or(class);
-                class != 2 && class != 6 && queue == switch.tc_to_queue(first, class)
-            }),
+            Some(map) => bits(lossless).any(|class| queues & bit(queue_of(map, class)) != 0),
         };
         if !kept {
             continue;
@@ -50,31 +54,15 @@ fn check(switch: &Switch, found: &mut Found) {
         );
         let name = row.key().text;
         let finding = found.about(switch, name, Place::of(row, field), message);
+        let places = map.map(|map| Place::row(map.row));
+        let finding = places.into_iter().fold(finding, |finding, place| finding.beside(place));
         let is_there = switch.map(MapKind::TcToQueue, TUNNEL_MAP).is_some();
-        let maps = TUNNEL_MAPS.iter().filter(|map| map.exists(switch));
-        let patch = maps.map(|map| Op::set("TUNNEL", name, map.field, TUNNEL_MAP));
+        let maps = TUNNEL_MAPS.iter().filter(|(_, kind)| switch.map(*kind, TUNNEL_MAP).is_some());
+        let patch = maps.map(|(field, _)| Op::set("TUNNEL", name, field, TUNNEL_MAP));
         let patch = Vec::from_iter(patch);
         found.push(finding.patch(if is_there { patch } else { Vec::new() }));
     }
 }
 
-/// A map of a tunnel, by field and kind.
-struct TunnelMap {
-    field: &'static str,
-    kind: MapKind,
-}
-
-impl TunnelMap {
-    fn exists(&self, switch: &Switch) -> bool {
-        switch.map(self.kind, TUNNEL_MAP).is_some()
-    }
-}
-
 /// The name that released templates give all maps of the tunnel.
 const TUNNEL_MAP: &str = "AZURE_TUNNEL";
-const TUNNEL_MAPS: [TunnelMap; 4] = [
-    TunnelMap { field: "encap_tc_to_queue_map", kind: MapKind::TcToQueue },
-    TunnelMap { field: "encap_tc_to_dscp_map", kind: MapKind::TcToDscp },
-    TunnelMap { field: "decap_dscp_to_tc_map", kind: MapKind::DscpToTc },
-    TunnelMap { field: "decap_tc_to_pg_map", kind: MapKind::TcToGroup },
-];

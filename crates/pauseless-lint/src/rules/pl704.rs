@@ -5,6 +5,8 @@ use crate::fabric::Fabric;
 use crate::fix::Field;
 use crate::rule::prelude::*;
 use crate::switch::BOUNCED;
+use crate::switch::bounce::Bounce;
+use crate::switch::chain::bit;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -33,6 +35,7 @@ pub const RULE: Rule = Rule {
 
 fn check(fabric: &Fabric, found: &mut Found) {
     for switch in fabric.switches.iter().filter(|switch| is_remapped_pair(switch)) {
+        look_at_tunnels(switch, found);
         for port in switch.pausing() {
             if switch.kind_of_neighbour(port).contains("Leaf") {
                 look(switch, port, found);
@@ -51,6 +54,32 @@ fn check(fabric: &Fabric, found: &mut Found) {
 fn is_remapped_pair(switch: &Switch) -> bool {
     let has_map = |row: Row| row.get("encap_tc_to_queue_map").is_some();
     switch.remaps_tunnels && switch.is_dual() && switch.config.rows("TUNNEL").any(has_map)
+}
+
+/// Bounced packets that get a DSCP or a queue that no PAUSE stops.
+fn look_at_tunnels(switch: &Switch, found: &mut Found) {
+    let lossless = switch.uplink().map_or(0, |uplink| switch.lossless_queues(uplink));
+    for row in switch.config.rows("TUNNEL") {
+        for bounce in switch.bounces(row) {
+            let Bounce { class, dscp, queue, .. } = bounce;
+            let (field, kind, message) = if lossless & bit(queue) == 0 {
+                let message = format!("bounced packets of class {class} wait in queue {queue}");
+                ("encap_tc_to_queue_map", MapKind::TcToQueue, message)
+            } else if bounce.stopped == 0 {
+                let message = format!("bounced packets of class {class} get DSCP {dscp}");
+                ("encap_tc_to_dscp_map", MapKind::TcToDscp, message)
+            } else {
+                continue;
+            };
+            let message = format!("{message}, which no PAUSE stops");
+            let place = Place::of(row, field);
+            let mut finding = found.about(switch, row.key().text, place, message);
+            let map = switch.tunnel_map(row, field, kind);
+            finding.related.extend(map.map(|map| Place::row(map.row)));
+            finding.related.push(Place::of(row, "encap_tc_to_queue_map"));
+            found.push(finding);
+        }
+    }
 }
 
 fn look(switch: &Switch, port: &Port, found: &mut Found) {

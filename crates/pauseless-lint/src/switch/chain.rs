@@ -4,7 +4,7 @@
 //! queue `tc_to_queue(tc)` where it leaves. A group pauses every priority of `pfc_enable` that leads to
 //! it; a PAUSE stops the queue that its priority leads to.
 
-use super::{BufferModel, MapKind, Port, Profile, QosMap, Switch, bits};
+use super::{BOUNCED, BufferModel, MapKind, Port, Profile, QosMap, Switch, bits};
 use crate::database::Row;
 
 /// What the maps of a port lead to.
@@ -146,6 +146,26 @@ impl<'d> Switch<'d> {
         classes
             .filter(|class| u32::from(groups) & bit(self.tc_to_group(port, *class)) != 0)
             .fold(0, |mask, class| mask | bit(class))
+    }
+
+    /// One bit per class that a port holds in a group with headroom, whose PAUSE stops its queue, without
+    /// those that only bounced packets of a dual-ToR use.
+    pub fn ordinary_classes(&self, port: &Port<'d>) -> u32 {
+        let classes = bits(self.lossless_classes(port) & !u32::from(self.bounced()));
+        let is_held = |class: &u8| {
+            let group = self.tc_to_group(port, *class);
+            let is_stopped =
+                self.stopped_queues(port, group) & bit(self.tc_to_queue(port, *class)) != 0;
+            is_stopped && (!self.has_lossless || self.has_headroom(port, group))
+        };
+        classes.filter(is_held).fold(0, |mask, class| mask | bit(class))
+    }
+
+    /// A port by which packets that the standby ToR of a pair sends back go up: one that pauses their
+    /// priorities, else the first that pauses any.
+    pub fn uplink(&self) -> Option<&Port<'d>> {
+        let has_bounced = |port: &&Port| port.pfc() & BOUNCED == BOUNCED;
+        self.pausing().find(has_bounced).or_else(|| self.pausing().next())
     }
 
     /// One bit per queue that a PAUSE stops.

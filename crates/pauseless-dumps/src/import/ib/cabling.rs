@@ -204,14 +204,19 @@ impl<'t> Builder<'t> {
         let at = at.clone();
         let node = self.node(seen.node)?;
         if port_count.is_none() {
-            let count = &mut self.nodes[node].port_count;
-            *count = (*count).max(u16::from(port));
+            self.see_port(node, port);
         }
         if let Some(lid) = lid {
             let port = if kind == NodeKind::Switch { 0 } else { port };
             self.lid(node, PortLid { port, lid, lmc: 0 }, at)?;
         }
         Ok(IbEnd { node, port })
+    }
+
+    /// A node has at least as many ports as the number of this one.
+    pub(super) fn see_port(&mut self, node: usize, port: u8) {
+        let count = &mut self.nodes[node].port_count;
+        *count = (*count).max(u16::from(port));
     }
 
     /// A port of a node has this LID, if none of its own has been seen, or no other.

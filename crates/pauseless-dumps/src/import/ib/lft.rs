@@ -262,7 +262,7 @@ fn is_line_start(bytes: &[u8], at: usize) -> bool {
     at == 0 || bytes[at - 1] == b'\n'
 }
 
-fn first_difference(a: &Lft, b: &Lft) -> Option<u16> {
+pub(crate) fn first_difference(a: &Lft, b: &Lft) -> Option<u16> {
     (0..=LID_MAX).take(a.ports.len().max(b.ports.len())).find(|lid| a.port(*lid) != b.port(*lid))
 }
 

@@ -6,15 +6,20 @@
 //! seems to have lost its end is refused, because half a fabric gives a wrong verdict.
 
 pub mod cabling;
+pub mod db_csv;
 pub mod discover;
 pub mod discover_table;
+pub mod far;
 pub mod fdbs;
 mod guid;
 pub mod lft;
 pub mod lft_dump;
+pub mod link_info;
+pub mod manager;
 pub mod path_sl;
 pub mod rate;
 mod rows;
+pub mod saquery;
 pub mod sl2vl;
 pub mod subnet_list;
 
@@ -22,8 +27,9 @@ pub mod subnet_list;
 mod tests;
 
 pub use cabling::{Cabling, IbEnd, IbLink, IbNode, LID_MAX, NodeKind, PORT_MAX, PortLid};
+pub use far::AdaptiveTable;
 pub use lft::{Lft, NO_PORT};
-pub use path_sl::PathSl;
+pub use path_sl::{PathSl, Sender};
 pub use rate::{LaneSpeed, LinkRate};
 pub use sl2vl::{GuidOwner, SlVlRow};
 
@@ -46,12 +52,39 @@ pub enum Format {
     IbdmchkSlToVl,
     /// `psl` of ibdmchk: paths to service levels.
     PathSl,
+    /// `ibdiagnet2.db_csv`: cabling.
+    DbCsv,
+    /// The output of `iblinkinfo`: cabling.
+    LinkInfo,
+    /// A file `.far` of ibdiagnet: forwarding tables with adaptive routing.
+    Far,
+    /// `PathRecord`s of saquery: paths to service levels.
+    SaPaths,
+    /// `SL2VLTableRecord`s of saquery, `smpquery sl2vl`: service levels to virtual lanes.
+    SaSlToVl,
+    /// The log or the configuration of opensm: the routing engine.
+    Manager,
+}
+
+impl Format {
+    /// Formats that say more come first: of several files with the cabling the first one counts.
+    pub fn rank(self) -> u8 {
+        match self {
+            Format::Discover => 0,
+            Format::DbCsv => 1,
+            Format::SubnetList => 2,
+            Format::DiscoverTable => 3,
+            Format::LinkInfo => 4,
+            // Their order does not matter, but opensm's log knows more than its configuration.
+            _ => 5,
+        }
+    }
 }
 
 /// The format of a text, by its first lines.
 pub fn recognise(text: &str) -> Option<Format> {
     type LooksLike = fn(&str) -> bool;
-    let formats: [(Format, LooksLike); 8] = [
+    let formats: [(Format, LooksLike); 14] = [
         (Format::Discover, discover::looks_like),
         (Format::DiscoverTable, discover_table::looks_like),
         (Format::SubnetList, subnet_list::looks_like),
@@ -60,6 +93,12 @@ pub fn recognise(text: &str) -> Option<Format> {
         (Format::OpensmSlToVl, sl2vl::opensm::looks_like),
         (Format::IbdmchkSlToVl, sl2vl::ibdmchk::looks_like),
         (Format::PathSl, path_sl::looks_like),
+        (Format::DbCsv, db_csv::looks_like),
+        (Format::LinkInfo, link_info::looks_like),
+        (Format::Far, far::looks_like),
+        (Format::SaPaths, saquery::paths::looks_like),
+        (Format::SaSlToVl, saquery::lanes::looks_like),
+        (Format::Manager, manager::looks_like),
     ];
     formats.iter().find(|(_, looks_like)| looks_like(text)).map(|(format, _)| *format)
 }

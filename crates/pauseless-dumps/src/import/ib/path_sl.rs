@@ -1,5 +1,6 @@
 //! `psl`: the service level of each path, as `ibdmchk -c` reads it.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::cabling::LID_MAX;
@@ -11,8 +12,8 @@ use pauseless_text::problem::Problem;
 /// The service level with which a node sends to a LID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSl {
-    /// The source: a node, not a port.
-    pub guid: u64,
+    /// The source.
+    pub sender: Sender,
     /// The LID of the target.
     pub dlid: u16,
     /// The service level, 0 to 15.
@@ -21,11 +22,29 @@ pub struct PathSl {
     pub at: Range<usize>,
 }
 
+/// What a list of paths calls a source by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sender {
+    /// The GUID of an adapter, or of one of its ports.
+    Guid(u64),
+    /// The LID of a port.
+    Lid(u16),
+}
+
+impl fmt::Display for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sender::Guid(guid) => write!(f, "{guid:#018x}"),
+            Sender::Lid(lid) => write!(f, "LID {lid}"),
+        }
+    }
+}
+
 impl Keyed for PathSl {
-    type Key = (u64, u16);
+    type Key = (Sender, u16);
 
     fn key(&self) -> Self::Key {
-        (self.guid, self.dlid)
+        (self.sender, self.dlid)
     }
 
     fn agrees(&self, other: &Self) -> bool {
@@ -33,10 +52,10 @@ impl Keyed for PathSl {
     }
 
     fn contradiction(&self, before: &Self, text: &str) -> Problem {
-        let PathSl { guid, dlid, sl, .. } = self;
+        let PathSl { sender, dlid, sl, .. } = self;
         let (other, line) = (before.sl, line_number(text, before.at.start));
         let message = format!(
-            "the path from {guid:#018x} to LID {dlid} has service level {sl} here, but service level \
+            "the path from {sender} to LID {dlid} has service level {sl} here, but service level \
              {other} in line {line}"
         );
         Problem::new(self.at.clone(), message).help("two dumps in one file? keep one")
@@ -74,5 +93,5 @@ fn parse_row(line: &mut Line<'_>) -> Result<PathSl, Problem> {
     }
     let sl = line.word().decimal(15, "a service level")?;
     line.expect_end()?;
-    Ok(PathSl { guid, dlid: number as u16, sl: sl as u8, at })
+    Ok(PathSl { sender: Sender::Guid(guid), dlid: number as u16, sl: sl as u8, at })
 }

@@ -12,7 +12,7 @@ use pauseless_text::problem::Problem;
 /// The virtual lanes for one way through a switch, or out of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlVlRow {
-    /// The switch or port.
+    /// The GUID of the switch or port; its LID, if the owner says so.
     pub guid: u64,
     /// What the GUID is one of.
     pub owner: GuidOwner,
@@ -36,6 +36,8 @@ pub enum GuidOwner {
     /// The GUID of a node; the file does not say whether of
     /// switches or channel adapters.
     Node,
+    /// A switch or port that is named by its LID instead of a GUID.
+    Lid,
 }
 
 impl fmt::Display for GuidOwner {
@@ -44,6 +46,7 @@ impl fmt::Display for GuidOwner {
             GuidOwner::Switch => "switch",
             GuidOwner::AdapterPort => "adapter port",
             GuidOwner::Node => "node",
+            GuidOwner::Lid => "the owner of LID",
         })
     }
 }
@@ -62,8 +65,12 @@ impl Keyed for SlVlRow {
     fn contradiction(&self, before: &Self, text: &str) -> Problem {
         let SlVlRow { owner, guid, ingress, egress, .. } = self;
         let lanes = |row: &Self| row.vls.map(|vl| vl.to_string()).join(" ");
+        let guid = match owner {
+            GuidOwner::Lid => guid.to_string(),
+            _ => format!("{guid:#018x}"),
+        };
         let message = format!(
-            "{owner} {guid:#018x} from port {ingress} to {egress} has the lanes {} here, but the \
+            "{owner} {guid} from port {ingress} to {egress} has the lanes {} here, but the \
              lanes {} in line {}",
             lanes(self),
             lanes(before),

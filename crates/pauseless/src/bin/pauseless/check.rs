@@ -12,7 +12,8 @@ use pauseless_check::sweep::json::SweepRecord;
 use pauseless_check::sweep::{self, Amount, Cases, Plan, Sweep};
 use pauseless_check::{self as check, Verdict, fix, sarif, svg, text};
 use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
-use pauseless_fabric::fabric::{Fabric, Origin};
+use pauseless_fabric::dependency::Traffic;
+use pauseless_fabric::fabric::{Fabric, LaneEvidence, Medium, Origin};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Multipath, Routing};
 use pauseless_scenario::shape;
@@ -44,8 +45,13 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         let is_out = args.no_tunnels || args.failures.is_some() || routing.is_some();
         let tunnels = if is_out { Tunnels::LeftOut } else { Tunnels::Bounced };
         let choices = Choices { routing, tunnels, vrf: args.vrf.as_deref() };
-        let mut fabric = read::read_with(&args.files, choices)?;
-        fabric.notes.extend(lint::remarks(&args.files, LOSSY));
+        let files = read::gather(&args.files)?;
+        let mut fabric = read::from_sources(&files.sources, choices)?;
+        fabric.notes.extend(read::remarks(&files));
+        fabric.notes.extend(lint::remarks(&files.sources, LOSSY));
+        if args.one_lane {
+            one_lane(&mut fabric)?;
+        }
         fabrics.push(fabric);
     }
     for shape in &args.generate {
@@ -90,6 +96,18 @@ const LOSSY: &[&str] = &[
     "PL101", "PL103", "PL201", "PL204", "PL205", "PL206", "PL207", "PL303", "PL304", "PL314",
     "PL601", "PL604", "PL701", "PL704",
 ];
+
+/// Takes the user's word that all packets use one service level.
+fn one_lane(fabric: &mut Fabric) -> anyhow::Result<()> {
+    if fabric.medium != Medium::InfiniBand {
+        bail!("--one-lane is about InfiniBand's service levels; this fabric is Ethernet");
+    }
+    if matches!(fabric.traffic, Traffic::Demands(_)) {
+        bail!("--one-lane: the files say which service level each path has; leave one of both out");
+    }
+    fabric.evidence.lanes = LaneEvidence::Known;
+    Ok(())
+}
 
 fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
     if !args.flow.is_empty() {

@@ -1,7 +1,7 @@
 //! The command `pauseless lint`: what a configured fabric loses, stalls or hides.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -101,12 +101,9 @@ fn write_patches(folder: &Path, sources: &[Source], patches: &[Patch]) -> anyhow
 
 /// What the linter says of configurations among these files that makes another command's verdict one
 /// about something else than the fabric: a line for each of these rules that finds an error.
-pub fn remarks(files: &[PathBuf], of: &[&str]) -> Vec<String> {
-    // What comes through a pipe has been read already.
-    let files = files.iter().filter(|file| file.is_file());
-    let sources = files.filter_map(|file| Source::read(file).ok());
-    let is_config = |source: &Source| database::looks_like(&source.text);
-    let sources = Vec::from_iter(sources.filter(is_config));
+pub fn remarks(sources: &[Source], of: &[&str]) -> Vec<String> {
+    let is_config = |source: &&Source| database::looks_like(&source.text);
+    let sources = Vec::from_iter(sources.iter().filter(is_config).cloned());
     // What the linter cannot read, the command itself has refused.
     let Ok(report) = pauseless_lint::lint(&sources) else {
         return Vec::new();

@@ -38,7 +38,10 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     }
     let found = progress::busy("planning", Bar::Auto, || Found::new(args))?;
     output::print(&if args.json { found.json() } else { found.text() })?;
-    output::notes(&lint::remarks(&args.against, HEADROOM));
+    // What comes through a pipe has been read already.
+    let files = args.against.iter().filter(|file| file.is_file());
+    let sources = Vec::from_iter(files.filter_map(|file| Source::read(file).ok()));
+    output::notes(&lint::remarks(&sources, HEADROOM));
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
         let written = write(directory, fabric, plan, &found)?.join(", ");
         tell!("wrote {}: {written}", directory.display());
@@ -69,7 +72,7 @@ impl Found {
             None
         } else {
             // The sources are read once: they may be pipes.
-            let sources = Source::read_all(&args.files)?;
+            let sources = read::gather(&args.files)?.sources;
             let fabric = fabric(args, &sources)?;
             let scenario = sources.iter().find(|source| fabric_file::is_toml(source));
             let terms = scenario.map(LinkTerms::read).transpose()?.unwrap_or_default();

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::super::{
-    Cabling, Format, GuidOwner, LaneSpeed, Lft, NO_PORT, NodeKind, discover, discover_table, fdbs,
-    lft_dump, path_sl, recognise, sl2vl, subnet_list,
+    Cabling, Format, GuidOwner, LaneSpeed, Lft, NO_PORT, NodeKind, Sender, discover,
+    discover_table, fdbs, lft_dump, path_sl, recognise, sl2vl, subnet_list,
 };
 use super::sample;
 
@@ -214,7 +214,8 @@ fn both_forms_of_the_lanes_agree() {
 fn paths_have_service_levels() {
     let paths = path_sl::parse(&sample("t44-dfsssp-vl/psl.gz")).unwrap();
     assert_eq!(paths.len(), 240);
-    assert_eq!((paths[0].guid, paths[0].dlid, paths[0].sl), (0x100014, 31, 4));
+    assert_eq!(paths[0].sender, Sender::Guid(0x100014));
+    assert_eq!((paths[0].dlid, paths[0].sl), (31, 4));
     // 16 adapters, each with a path to each other one.
     let cabling = subnet_list::parse(&sample("t44-dfsssp-vl/opensm-subnet.lst.gz")).unwrap();
     let lids: BTreeSet<u16> = cabling

@@ -22,52 +22,86 @@ pub fn exposure(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failur
         Scale::Quick => &[(4, NETWORKS), (8, 2_000)],
         Scale::Full => &[(4, NETWORKS), (8, NETWORKS), (16, NETWORKS)],
     };
-    // Deadlocks and exposed runs of k = 4, by which quick runs count what they do not run.
-    let mut tendency = BTreeMap::new();
+    let mut tendency = Tendency::new();
     for &(k, count) in sizes {
-        let screened = Trees::new(k, Ties::Random).screen(count);
+        let random = Trees::new(k, Ties::Random).screen(count);
         let lowest = Trees::new(k, Ties::Lowest).screen(count);
         let per = NETWORKS as f64 / count as f64;
         for (name, count) in [
-            ("cyclic", screened.cyclic.len()),
+            ("cyclic", random.cyclic.len()),
             ("cyclic_lowest", lowest.cyclic.len()),
-            ("cut", screened.cut),
+            ("cut", random.cut),
         ] {
             measured.values.push(format!("k{k}/{name}"), count as f64 * per);
         }
-        measured.tables.push(exposures(k, &screened.cyclic));
-        for ways in ways(&measured.values, k) {
-            let prefix = format!("k{k}/{ways}");
-            let ran = Ran::of(&measured.values, &prefix);
-            if scope.scale() == Scale::Quick && !ran.are_most_exposed(&screened.cyclic) {
-                return Err(scope.wrong(format!("{prefix}: other networks are more exposed")));
-            }
-            if k == 4 {
-                let deadlocks = ran.deadlocks().count() as f64;
-                tendency.insert(ways.clone(), (deadlocks, ran.exposure(&screened.cyclic)));
-            }
-            let (deadlocks, exposed) = tendency.get(&ways).copied().unwrap_or((0.0, 0.0));
-            let expected = bounds(deadlocks).map(|count| {
-                let each = count / exposed.max(f64::MIN_POSITIVE);
-                per * expected(&screened.cyclic, each)
-            });
-            let deadlocked = BTreeSet::from_iter(ran.deadlocks()).len();
-            measured.values.push(format!("{prefix}/deadlocked"), deadlocked as f64);
-            for (name, value) in ["expected", "expected_low", "expected_high"].iter().zip(expected)
-            {
-                measured.values.push(format!("{prefix}/{name}"), value);
-            }
+        measured.tables.push(exposures(format!("cyclic_k{k}"), &random.cyclic));
+        measured.tables.push(exposures(format!("cyclic_lowest_k{k}"), &lowest.cyclic));
+        // How the values of the campaigns begin that were run with these paths.
+        for (paths, cyclic) in [("", random.cyclic), ("lowest ", lowest.cyclic)] {
+            let size = Size { paths, k, per, cyclic: &cyclic };
+            size.extrapolate(scope, &mut measured.values, &mut tendency)?;
         }
     }
     overlap(scope, measured)
 }
 
+/// Deadlocks of k = 4 and the sum of the exposures of its runs, by the paths and the way of a run:
+/// by these larger networks are counted.
+type Tendency = BTreeMap<String, (f64, f64)>;
+
+/// The networks of one size with one rule of paths.
+struct Size<'a> {
+    paths: &'static str,
+    k: u32,
+    /// How many of the paper's networks each screened one stands for.
+    per: f64,
+    /// Those with a cycle, the most exposed first.
+    cyclic: &'a [Cyclic],
+}
+
+impl Size<'_> {
+    /// Adds how many of the paper's networks are expected to deadlock in each way that was run.
+    fn extrapolate(
+        &self,
+        scope: &Scope<'_>,
+        values: &mut Values,
+        tendency: &mut Tendency,
+    ) -> Result<(), Failure> {
+        let Size { paths, k, per, cyclic } = *self;
+        let size = format!("{paths}k{k}");
+        for ways in ways(values, &size) {
+            let prefix = format!("{size}/{ways}");
+            let ran = Ran::of(values, &prefix);
+            if scope.scale() == Scale::Quick && !ran.are_most_exposed(cyclic) {
+                return Err(scope.wrong(format!("{prefix}: other networks are more exposed")));
+            }
+            let same = format!("{paths}{ways}");
+            if k == 4 {
+                let deadlocks = ran.deadlocks().count() as f64;
+                tendency.insert(same.clone(), (deadlocks, ran.exposure(cyclic)));
+            }
+            let (deadlocks, exposed) = tendency.get(&same).copied().unwrap_or((0.0, 0.0));
+            let expected = bounds(deadlocks).map(|count| {
+                let each = count / exposed.max(f64::MIN_POSITIVE);
+                per * expected(cyclic, each)
+            });
+            let deadlocked = BTreeSet::from_iter(ran.deadlocks()).len();
+            values.push(format!("{prefix}/deadlocked"), deadlocked as f64);
+            for (name, value) in ["expected", "expected_low", "expected_high"].iter().zip(expected)
+            {
+                values.push(format!("{prefix}/{name}"), value);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The schemes and disciplines in which networks of this size were run, such as
 /// `PFC/output-queued`.
-fn ways(values: &Values, k: u32) -> Vec<String> {
+fn ways(values: &Values, size: &str) -> Vec<String> {
     let names = values
         .iter()
-        .filter_map(|(name, _)| name.strip_prefix(&format!("k{k}/"))?.strip_suffix("/deadlock"));
+        .filter_map(|(name, _)| name.strip_prefix(&format!("{size}/"))?.strip_suffix("/deadlock"));
     names.map(str::to_string).collect()
 }
 
@@ -152,11 +186,11 @@ fn overlap_of(values: &mut Values, size: &str, discipline: &str) {
     }
 }
 
-fn exposures(k: u32, cyclic: &[Cyclic]) -> Table {
+fn exposures(name: String, cyclic: &[Cyclic]) -> Table {
     let samples = cyclic.iter().map(|it| Some(it.sample as f64));
     let exposures = cyclic.iter().map(|it| Some(it.exposure));
     let columns = vec![Column::numbers("sample", samples), Column::numbers("exposure", exposures)];
-    Table::new(format!("cyclic_k{k}"), columns)
+    Table::new(name, columns)
 }
 
 #[cfg(test)]

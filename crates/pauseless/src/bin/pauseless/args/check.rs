@@ -13,7 +13,8 @@ use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// The files of one fabric, recognised by their content, gzipped or not
+    /// The files of one fabric, recognised by their content, packed or not; folders and tar archives
+    /// of them; - for the standard input
     #[arg(value_name = "FILE", required_unless_present = "generate")]
     pub files: Vec<PathBuf>,
     /// Check a generated fabric instead, such as fat-tree:4 or ring:switches=4,hosts_per_switch=1; repeatable
@@ -52,6 +53,9 @@ pub struct CheckArgs {
     /// Take the routes of this VRF, if the files have several; by default those of `default`
     #[arg(long, value_name = "NAME")]
     pub vrf: Option<String>,
+    /// All packets of this InfiniBand fabric use one service level, though no file says so
+    #[arg(long, conflicts_with = "generate")]
+    pub one_lane: bool,
     /// What makes the check exit with 1
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',',
           default_values_t = DenyFault::USUAL)]
@@ -91,6 +95,9 @@ pub struct CheckArgs {
 pub enum DenyFault {
     /// A cyclic buffer dependency
     Cycle,
+    /// A cyclic buffer dependency on one lane, in tables that may have been made for several, without
+    /// the service levels of paths
+    Undecided,
     /// Routes that send packets in a circle
     Loop,
     /// Packets that get to a switch without a route for them
@@ -145,8 +152,9 @@ impl DenyFault {
     }
 
     /// What makes a check fail unless the user says otherwise.
-    pub const USUAL: [DenyFault; 7] = [
+    pub const USUAL: [DenyFault; 8] = [
         DenyFault::Cycle,
+        DenyFault::Undecided,
         DenyFault::Loop,
         DenyFault::BlackHole,
         DenyFault::Valley,
@@ -160,7 +168,8 @@ impl DenyFault {
 #[derive(Debug, Args)]
 #[command(after_help = CONVERT_EXAMPLES)]
 pub struct ConvertArgs {
-    /// The files of one fabric, recognised by their content, gzipped or not
+    /// The files of one fabric, recognised by their content, packed or not; folders and tar archives
+    /// of them; - for the standard input
     #[arg(value_name = "FILE", required_unless_present = "generate")]
     pub files: Vec<PathBuf>,
     /// Convert a generated fabric instead, such as fat-tree:4
@@ -261,11 +270,14 @@ const CHECK_EXAMPLES: &str = "Examples:
   pauseless check opensm-subnet.lst opensm.fdbs --fix updn --out fix
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000
+  tar c /var/tmp/ibdiagnet2 | pauseless check -
   pauseless check examples/ethernet/sonic-pod/pod-*.json \\
       examples/ethernet/sonic-pod/routes-valley/*.json
 
-Files: ibnetdiscover (also -p), opensm-subnet.lst, .fdbs, dump_lfts,
-  opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl; SONiC config_db.json and
+Files: ibnetdiscover (also -p), iblinkinfo, opensm-subnet.lst, .fdbs, .far,
+  ibdiagnet2.db_csv, dump_lfts, ibroute, opensm-lfts.dump, opensm-sl2vl.dump,
+  psl, slvl, saquery -p, saquery SL2VL, smpquery sl2vl, opensm.log; folders
+  (such as ibdiagnet's) and tar archives (gzip, xz, zstd); SONiC config_db.json and
   pg_profile_lookup.ini with containerlab, Batfish layer-1 or NetQ wiring,
   lldpctl -f json or show lldp table; routes as FRR (show ip route json, show
   bgp json), SONiC's APPL_DB, ip -j route and Batfish write them, each file

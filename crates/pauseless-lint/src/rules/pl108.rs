@@ -1,0 +1,77 @@
+//! PL108, unknown-word: a field that takes one of some words has another.
+
+use crate::database::{Row, quoted};
+use crate::rule::prelude::*;
+
+/// The declaration of this rule.
+pub const RULE: Rule = Rule {
+    id: "PL108",
+    name: "unknown-word",
+    severity: Severity::Error,
+    sentence: "A field that takes one of some words has another.",
+    why: "The switch refuses the row, or takes the word for what it does without one: a pool whose type is \"ingres\" is never made, and a port whose admin_status is \"UP\" stays down. Upper and lower case differ, but in types of schedulers.",
+    fix: "write one of the words that there are",
+    released: "Silent on the released configurations of the test data; newer than the count over 414 renderings.",
+    evidence: "SONiC's YANG models; src: swss orchagent/bufferorch.cpp, qosorch.cpp, portsorch.cpp",
+    good: &[set("tor0", "/PORT/Ethernet0/fec", r#""auto""#)],
+    bad: &[set("tor0", "/BUFFER_POOL/egress_lossy_pool/mode", r#""dynamc""#)],
+    also: &[],
+    check: Check::Switch(check),
+};
+
+fn check(switch: &Switch, found: &mut Found) {
+    for words in &WORDS {
+        for row in switch.config.rows(words.table) {
+            for field in words.fields {
+                look(switch, row, field, words.known, found);
+            }
+        }
+    }
+}
+
+fn look(switch: &Switch, row: Row, field: &str, known: &[&str], found: &mut Found) {
+    let Some(value) = row.get(field) else {
+        return;
+    };
+    let any_case = row.table() == "SCHEDULER";
+    let is = |word: &&str| value.text == *word || any_case && value.text.eq_ignore_ascii_case(word);
+    if known.iter().any(|word| is(word)) {
+        return;
+    }
+    let message = format!("{field} {} is none of {}", quoted(value.text), known.join(", "));
+    let key = row.key().text;
+    let finding = found.about(switch, key, Place::of(row, field), message);
+    let meant = known.iter().find(|word| value.text.trim().eq_ignore_ascii_case(word));
+    let patch = meant.map(|word| Op::set(row.table(), key, field, *word));
+    found.push(finding.beside(Place::row(row)).patch(patch));
+}
+
+/// The words that some fields of a table may have.
+struct Words {
+    table: &'static str,
+    fields: &'static [&'static str],
+    known: &'static [&'static str],
+}
+
+const WORDS: [Words; 11] = [
+    Words { table: "PORT", fields: &["admin_status"], known: &["up", "down"] },
+    Words { table: "PORT", fields: &["pfc_asym"], known: &["on", "off"] },
+    // Old releases wrote 0 and 1.
+    Words { table: "PORT", fields: &["autoneg"], known: &["on", "off", "1", "0"] },
+    Words { table: "PORT", fields: &["fec"], known: &["rs", "fc", "none", "auto"] },
+    Words { table: "BUFFER_POOL", fields: &["type"], known: &["ingress", "egress", "both"] },
+    Words { table: "BUFFER_POOL", fields: &["mode"], known: &["static", "dynamic"] },
+    Words { table: "SCHEDULER", fields: &["type"], known: &["DWRR", "WRR", "STRICT"] },
+    Words {
+        table: "WRED_PROFILE",
+        fields: &["wred_green_enable", "wred_yellow_enable", "wred_red_enable"],
+        known: &["true", "false"],
+    },
+    Words { table: "PFC_WD", fields: &["BIG_RED_SWITCH"], known: &["enable", "disable"] },
+    Words {
+        table: "DEVICE_METADATA",
+        fields: &["buffer_model"],
+        known: &["traditional", "dynamic"],
+    },
+    Words { table: "TUNNEL", fields: &["dscp_mode"], known: &["pipe", "uniform"] },
+];
