@@ -8,8 +8,8 @@ use std::{fs, io, thread};
 use crate::page::target_dir;
 use crate::repo::{Repo, root};
 use crate::{
-    Outcome, api, book, cites, dist, examples, instructions, package, page, papers, routes, sweep,
-    tidy, wire,
+    Outcome, api, book, cites, dist, examples, instructions, opensm, package, page, papers, routes,
+    sweep, tidy, wire,
 };
 
 /// Runs the steps in order up to the first failure. Once everything is built, two sequences go on beside
@@ -150,6 +150,7 @@ enum Check {
     Page,
     Wire,
     Routes,
+    Opensm,
     Instructions,
     Papers,
     Sweep,
@@ -183,6 +184,7 @@ impl std::fmt::Display for Task {
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
             Task::Own(Check::Wire) => f.write_str("cargo xtask wire"),
             Task::Own(Check::Routes) => f.write_str("cargo xtask routes"),
+            Task::Own(Check::Opensm) => f.write_str("cargo xtask opensm"),
             Task::Own(Check::Instructions) => f.write_str("cargo xtask instructions"),
             Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
             Task::Own(Check::Sweep) => f.write_str("cargo xtask sweep"),
@@ -204,6 +206,7 @@ impl Check {
             Check::Page => page::run(),
             Check::Wire => wire::run(),
             Check::Routes => routes::run(),
+            Check::Opensm => opensm::run(),
             Check::Instructions => instructions::run(false),
             Check::Papers => papers::run(),
             Check::Sweep => sweep::run(),
@@ -245,6 +248,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         own("page", Check::Page),
         own("wire", Check::Wire),
         own("routes", Check::Routes),
+        own("opensm", Check::Opensm),
         own("instructions", Check::Instructions),
         own("papers", Check::Papers),
         own("sweep", Check::Sweep),
@@ -289,6 +293,7 @@ mod tests {
             "cargo xtask page",
             "cargo xtask wire",
             "cargo xtask routes",
+            "cargo xtask opensm",
             "cargo xtask instructions",
             "cargo xtask papers",
             "cargo xtask sweep",

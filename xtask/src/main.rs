@@ -5,8 +5,8 @@
 //! program's pages in a browser, `examples` runs those of the library and `api` compares its interface
 //! with the stored one, and `sweep` reads the results of campaigns with other programs and
 //! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark, `routes` checks those of a
-//! real FRR, and `instructions` counts
-//! what a packet-hop costs. `same` compares two builds
+//! real FRR, `opensm` checks tables of a real opensm and lets it follow the advice, and `instructions`
+//! counts what a packet-hop costs. `same` compares two builds
 //! of the program; it is no part of `ci`, which has no old build. Nor is `mutants`, which takes hours.
 
 mod api;
@@ -18,6 +18,7 @@ mod dist;
 mod examples;
 mod instructions;
 mod mutants;
+mod opensm;
 mod package;
 mod page;
 mod papers;
@@ -58,6 +59,9 @@ fn main() -> ExitCode {
         ["sweep"] => built(sweep::run),
         ["wire"] => built(wire::run),
         ["routes"] => built(routes::run),
+        ["opensm"] => built(opensm::run),
+        ["opensm", "--full"] => built(opensm::full),
+        ["opensm", "--compare"] => built(opensm::compare),
         ["instructions"] => instructions::run(false),
         ["instructions", "--update"] => instructions::run(true),
         ["mutants"] => mutants::run("0/60"),
@@ -142,6 +146,9 @@ Commands:
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark
   routes check the routes of a real FRR in network namespaces
+  opensm check the tables of a real opensm over ibsim beside ibdmchk, and let it follow what
+         `pauseless check --fix` proposes; --full has the runs that take long, too; --compare prints a
+         table of our layered routing beside LASH, DFSSSP and Nue
   instructions  count the instructions per packet-hop of short runs with valgrind, and compare them with
          docs/instructions.txt, or store them there with --update
   tidy   check the rules of this repository that rustfmt and clippy do not know
