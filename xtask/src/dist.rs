@@ -23,7 +23,7 @@ pub enum Build {
     Native,
     /// What the tests have built, to try the packages without another build.
     Tested,
-    /// Not optimised, for this machine, in a third of the time: to compare builds.
+    /// Not optimised, for this machine: to compare builds sooner.
     Quick,
 }
 

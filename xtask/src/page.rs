@@ -1,8 +1,9 @@
 //! The pages in a real browser: what the program writes is opened, clicked and read.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs, io};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, io, thread};
 
 use crate::repo::root;
 use crate::{Outcome, bundle};
@@ -33,19 +34,37 @@ pub fn install(program: &'static str, package: &'static str) -> io::Result<bool>
     // Lists of packages may be old or missing, so they come first.
     let install = ["install", "-y", "--no-install-recommends", package];
     for args in [&["update"][..], &install] {
-        let mut apt = Command::new(if is_root() { "env" } else { "sudo" });
-        if !is_root() {
-            // A password is nobody's to type here.
-            apt.args(["--non-interactive", "env"]);
-        }
-        // Nor is there anybody to answer what packages may ask; other package managers are waited for.
-        apt.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300"]);
-        if !call(apt.args(args))? {
+        if !apt_get(args)? {
             println!("apt-get {} failed", args.join(" "));
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// Calls apt-get; whether it succeeded. Other package managers are waited for: that is what apt-get's
+/// own option does for one of its locks, and asking again for the others.
+fn apt_get(args: &[&str]) -> io::Result<bool> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let mut apt = Command::new(if is_root() { "env" } else { "sudo" });
+        if !is_root() {
+            // A password is nobody's to type here.
+            apt.args(["--non-interactive", "env"]);
+        }
+        // Nor is there anybody to answer what packages may ask, or to translate what is looked for below.
+        apt.args(["DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", "apt-get"]);
+        apt.args(["-o", "DPkg::Lock::Timeout=300"]).args(args);
+        let output = apt.stdout(Stdio::inherit()).stderr(Stdio::piped()).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_locked = said.contains("Could not get lock") || said.contains("Unable to lock");
+        if output.status.success() || !is_locked || waited >= LOCK_MAX {
+            print!("{said}");
+            return Ok(output.status.success());
+        }
+        thread::sleep(LOCK_STEP);
+        waited += LOCK_STEP;
+    }
 }
 
 /// Builds the program as `cargo test --workspace` does. Continuous integration does not call this,
@@ -158,6 +177,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 const PAGE: &str = "crates/pauseless-page";
+/// How long another package manager is waited for, and how often it is asked.
+const LOCK_MAX: Duration = Duration::from_secs(300);
+const LOCK_STEP: Duration = Duration::from_secs(3);
 
 const TOOLS: [Tool; 3] = [
     Tool { program: "npm", package: "npm" },
