@@ -35,7 +35,7 @@ fn look(switch: &Switch, row: Row, field: &str, known: &[&str], found: &mut Foun
     };
     let any_case = row.table() == "SCHEDULER";
     let is = |word: &&str| value.text == *word || any_case && value.text.eq_ignore_ascii_case(word);
-    if known.iter().any(|word| is(word)) {
+    if known.iter().any(is) {
         return;
     }
     let message = format!("{field} {} is none of {}", quoted(value.text), known.join(", "));

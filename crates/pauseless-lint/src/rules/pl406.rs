@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule {
     sentence: "A lossless queue has strict priority, or stands beside one that has.",
     why: "Whoever is starved by it fills its buffer and pauses: starvation becomes PAUSE that spreads.",
     fix: "use DWRR",
-    released: "Never on a released template.",
+    released: "Not on the 414 renderings; on those of five models of Marvell (d64p512t), whose queue 7 is strict: what fills it starves the lossless ones.",
     evidence: "follows from strict priority",
     good: &[set("tor0", "/QUEUE/Ethernet0|3/scheduler", r#""scheduler.0""#)],
     bad: &[set("tor0", "/SCHEDULER/scheduler.1/type", r#""STRICT""#)],
