@@ -197,6 +197,9 @@ impl Search<'_> {
                 break;
             }
             last = score;
+            if self.work + plan.work() > WORK_MAX {
+                break;
+            }
         }
         self.work += plan.work();
         best
@@ -313,7 +316,7 @@ const TOLERANCE_PERCENT: u64 = 25;
 /// The most attempts with other roots and orders of targets, and the orders that are tried in turn.
 const ATTEMPTS_MAX: usize = 24;
 const ORDERS: u64 = 5;
-/// The work, in channels looked at, after which no further attempt is made, and after which no
+/// The work, in channels looked at, after which no further attempt is made, and after which no pass or
 /// further layer is tried: about half a second and half a minute.
 const WORK_OF_ATTEMPTS: u64 = 100_000_000;
-const WORK_MAX: u64 = 4_000_000_000;
+const WORK_MAX: u64 = 7_000_000_000;

@@ -305,6 +305,6 @@ impl<'n> Plan<'n> {
 }
 
 /// The work of a step in a search for cycles, beside that of looking at a channel of a tree.
-const STEP_COST: u64 = 4;
+const STEP_COST: u64 = 64;
 /// The place of no channel.
 pub(super) const NOWHERE: u16 = u16::MAX;
