@@ -37,7 +37,7 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::Topology;
 use escape::Escape;
 use net::{NONE, Net};
-use plan::{Distances, Freedom, NOWHERE, Picture, Plan, Target};
+use plan::{Distances, Freedom, NOWHERE, Picture, Plan, Score, Target};
 
 /// What layered routing may use, and how long it may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,12 +157,7 @@ struct Search<'n> {
 impl Search<'_> {
     /// The best plan with so many layers, and the number of its order of targets. Another root and
     /// order are tried as long as that is little work and there is something to gain.
-    fn best_with(
-        &mut self,
-        layers: u8,
-        orders: &[Vec<Target>],
-        goal: (u64, u64),
-    ) -> (Picture, usize) {
+    fn best_with(&mut self, layers: u8, orders: &[Vec<Target>], goal: Score) -> (Picture, usize) {
         let until = self.work + WORK_OF_ATTEMPTS;
         let mut best: Option<(Picture, usize)> = None;
         for attempt in 0..ATTEMPTS_MAX {
