@@ -37,7 +37,7 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::Topology;
 use escape::Escape;
 use net::{NONE, Net};
-use plan::{Distances, Freedom, NOWHERE, Picture, Plan, Target};
+use plan::{Distances, Freedom, NOWHERE, Picture, Plan, Score, Target};
 
 /// What layered routing may use, and how long it may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,12 +157,7 @@ struct Search<'n> {
 impl Search<'_> {
     /// The best plan with so many layers, and the number of its order of targets. Another root and
     /// order are tried as long as that is little work and there is something to gain.
-    fn best_with(
-        &mut self,
-        layers: u8,
-        orders: &[Vec<Target>],
-        goal: (u64, u64),
-    ) -> (Picture, usize) {
+    fn best_with(&mut self, layers: u8, orders: &[Vec<Target>], goal: Score) -> (Picture, usize) {
         let until = self.work + WORK_OF_ATTEMPTS;
         let mut best: Option<(Picture, usize)> = None;
         for attempt in 0..ATTEMPTS_MAX {
@@ -197,6 +192,9 @@ impl Search<'_> {
                 break;
             }
             last = score;
+            if self.work + plan.work() > WORK_MAX {
+                break;
+            }
         }
         self.work += plan.work();
         best
@@ -313,7 +311,7 @@ const TOLERANCE_PERCENT: u64 = 25;
 /// The most attempts with other roots and orders of targets, and the orders that are tried in turn.
 const ATTEMPTS_MAX: usize = 24;
 const ORDERS: u64 = 5;
-/// The work, in channels looked at, after which no further attempt is made, and after which no
+/// The work, in channels looked at, after which no further attempt is made, and after which no pass or
 /// further layer is tried: about half a second and half a minute.
 const WORK_OF_ATTEMPTS: u64 = 100_000_000;
-const WORK_MAX: u64 = 4_000_000_000;
+const WORK_MAX: u64 = 7_000_000_000;

@@ -27,7 +27,7 @@ pub(super) struct Plan<'n> {
     grown: u64,
 }
 
-/// An address to be reached.
+/// An address that hosts send to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     /// The group of packets for it.
@@ -67,14 +67,23 @@ pub(super) struct Picture {
     pub pairs: u64,
 }
 
+/// How good a state is, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Score {
+    /// The largest load.
+    pub load_max: u64,
+    /// The hops of all pairs together.
+    pub hops: u64,
+}
+
 impl Picture {
     pub(super) fn load_max(&self) -> u64 {
         self.loads.iter().max().copied().unwrap_or(0)
     }
 
     /// How good it is, the best first: by the largest load, then by the hops.
-    pub(super) fn score(&self) -> (u64, u64) {
-        (self.load_max(), self.hops)
+    pub(super) fn score(&self) -> Score {
+        Score { load_max: self.load_max(), hops: self.hops }
     }
 
     /// The number of layers that are used.
@@ -103,7 +112,7 @@ impl Distances {
 }
 
 impl<'n> Plan<'n> {
-    /// Routes all targets.
+    /// A plan in which every target is routed once.
     pub(super) fn new(
         net: &'n Net,
         targets: &'n [Target],
@@ -163,9 +172,9 @@ impl<'n> Plan<'n> {
     }
 
     /// How good the present state is, the best first.
-    pub(super) fn score(&self) -> (u64, u64) {
+    pub(super) fn score(&self) -> Score {
         let load_max = self.loads.iter().max().copied().unwrap_or(0);
-        (load_max, self.lengths.iter().map(|length| length.hops).sum())
+        Score { load_max, hops: self.lengths.iter().map(|length| length.hops).sum() }
     }
 
     pub(super) fn picture(&self) -> Picture {
@@ -178,7 +187,7 @@ impl<'n> Plan<'n> {
             layer_of: self.layer_of.clone(),
             places: self.places.clone(),
             loads: self.loads.clone(),
-            hops: self.score().1,
+            hops: self.score().hops,
             hops_max: self.lengths.iter().map(|length| length.hops_max).max().unwrap_or(0),
             pairs: pairs.sum(),
         }
@@ -305,6 +314,6 @@ impl<'n> Plan<'n> {
 }
 
 /// The work of a step in a search for cycles, beside that of looking at a channel of a tree.
-const STEP_COST: u64 = 4;
+const STEP_COST: u64 = 64;
 /// The place of no channel.
 pub(super) const NOWHERE: u16 = u16::MAX;

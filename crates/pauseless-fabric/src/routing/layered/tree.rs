@@ -20,10 +20,24 @@ pub(super) struct Grower {
     levels: Vec<Vec<u32>>,
     /// The dependencies that this tree has added.
     made: Vec<Turn>,
-    candidates: Vec<(u64, u32)>,
+    candidates: Vec<Candidate>,
     /// The switches next to those of the present level, and the best way of each by that level.
     waiting: Vec<u32>,
-    best: Vec<(u64, u32)>,
+    best: Vec<Candidate>,
+}
+
+/// A path that a switch may take, the one with the least load first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    /// The load of the path.
+    cost: u64,
+    /// The channel that it begins with.
+    channel: u32,
+}
+
+impl Candidate {
+    /// The candidate of a switch that has none yet.
+    const NOBODY: Candidate = Candidate { cost: 0, channel: NONE };
 }
 
 /// What a tree grows by.
@@ -60,7 +74,7 @@ impl Grower {
             made: Vec::new(),
             candidates: Vec::new(),
             waiting: Vec::new(),
-            best: vec![(0, NONE); count],
+            best: vec![Candidate::NOBODY; count],
         }
     }
 
@@ -171,9 +185,9 @@ impl Grower {
                         continue;
                     }
                     let channel = net.reverse[channel as usize];
-                    let candidate = (cost + loads[channel as usize], channel);
+                    let candidate = Candidate { cost: cost + loads[channel as usize], channel };
                     let best = &mut self.best[peer];
-                    if best.1 == NONE {
+                    if best.channel == NONE {
                         waiting.push(peer as u32);
                         *best = candidate;
                     }
@@ -181,9 +195,9 @@ impl Grower {
                 }
             }
             for switch in waiting.drain(..) {
-                let best = std::mem::replace(&mut self.best[switch as usize], (0, NONE));
-                if !self.join(net, dependencies, switch, best) {
-                    self.join_by_another(net, dependencies, loads, (switch, level as u32));
+                let best = std::mem::replace(&mut self.best[switch as usize], Candidate::NOBODY);
+                if !self.join(net, dependencies, best) {
+                    self.join_by_another(net, dependencies, loads, best.channel);
                 }
             }
             self.waiting = waiting;
@@ -191,14 +205,10 @@ impl Grower {
         }
     }
 
-    /// Lets `switch` take the path that begins with a channel, unless that makes a cycle.
-    fn join(
-        &mut self,
-        net: &Net,
-        dependencies: &mut Dependencies,
-        switch: u32,
-        (cost, channel): (u64, u32),
-    ) -> bool {
+    /// Lets a switch take a path, unless that makes a cycle.
+    fn join(&mut self, net: &Net, dependencies: &mut Dependencies, candidate: Candidate) -> bool {
+        let Candidate { cost, channel } = candidate;
+        let switch = net.from[channel as usize];
         let below = net.to[channel as usize];
         let turn = self.turn(channel, below);
         if turn.is_some_and(|turn| !dependencies.add(net, turn)) {
@@ -212,25 +222,28 @@ impl Grower {
         true
     }
 
-    /// Lets a switch take the path with the least load among those by way of `level` that make no
-    /// cycle, if there is one.
+    /// Lets a switch whose channel was refused take another to the same level, the one with the least
+    /// load of those that make no cycle, if there is one.
     fn join_by_another(
         &mut self,
         net: &Net,
         dependencies: &mut Dependencies,
         loads: &[u64],
-        (switch, level): (u32, u32),
+        refused: u32,
     ) {
+        let switch = net.from[refused as usize];
+        let level = self.hops[net.to[refused as usize] as usize];
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         for channel in net.leaving(switch) {
             let below = net.to[channel as usize] as usize;
             if self.hops[below] == level {
-                candidates.push((self.costs[below] + loads[channel as usize], channel));
+                let cost = self.costs[below] + loads[channel as usize];
+                candidates.push(Candidate { cost, channel });
             }
         }
         candidates.sort_unstable();
-        let _ = candidates.iter().any(|candidate| self.join(net, dependencies, switch, *candidate));
+        let _ = candidates.iter().any(|candidate| self.join(net, dependencies, *candidate));
         self.candidates = candidates;
     }
 
