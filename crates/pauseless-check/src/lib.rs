@@ -104,10 +104,8 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
             count => vec![format!("{count} end nodes left out")],
         },
     };
-    if verdict.is_cyclic() {
-        if left_out.is_empty() {
-            verdict.blame = checker.blame(network, &fabric.suspects());
-        }
+    if verdict.is_cyclic() && left_out.is_empty() {
+        verdict.blame = checker.blame(network, &fabric.suspects());
     }
     verdict
 }
