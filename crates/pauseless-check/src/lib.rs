@@ -119,8 +119,6 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
         // A packet that goes in a circle waits for itself, whatever its lane is.
         let is_loop = verdict.components.iter().any(|found| found.cycle.flows.len() == 1);
         verdict.undecided = if is_loop { None } else { engine::doubt(fabric) };
-    }
-    if verdict.is_cyclic() {
         if left_out.is_empty() {
             verdict.blame = checker.blame(network, &fabric.suspects());
         }

@@ -5,7 +5,7 @@ mod graph;
 mod names;
 mod restrict;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::dependency::{Lossy, Network, Suspects, Traffic};
 use crate::routing::{RouteBuilder, Routes, Routing};
@@ -129,21 +129,52 @@ impl Fabric {
 
     /// End nodes on switches above the leaves, such as managers, storage and aggregation nodes: those
     /// that an operator moves, or gives a class of their own, more easily than all others.
+    ///
+    /// Leaves are the switches with many end nodes. A switch with few is above them if it is nearer
+    /// to them, on average, than they are to each other, or if all its neighbours are leaves with twice as many.
     fn service_nodes(&self) -> Vec<NodeId> {
         let topology = &self.topology;
         let ports = |switch: NodeId| topology.ports(switch).iter();
         let hosts = |switch: NodeId| ports(switch).filter(|it| topology.is_host(it.peer)).count();
-        let most = topology.switches().iter().map(|switch| hosts(*switch)).max().unwrap_or(0);
+        let switches = topology.switches().iter().copied();
+        let most = switches.clone().map(hosts).max().unwrap_or(0);
+        let is_leaf = |switch: NodeId| hosts(switch) > 0 && hosts(switch) * 4 >= most;
+        let leaves = Vec::from_iter(switches.clone().filter(|switch| is_leaf(*switch)));
+        let distance = |switch: NodeId| self.mean_distance(switch, &leaves);
+        let sampled = leaves.iter().take(LEAVES_SAMPLED).map(|leaf| distance(*leaf));
+        let usual = sampled.fold(f64::INFINITY, f64::min);
         let is_above = |switch: &NodeId| {
             let (own, mut peers) = (hosts(*switch), ports(*switch).map(|port| port.peer));
             let is_below = |peer: NodeId| topology.is_host(peer) || hosts(peer) >= 2 * own;
-            own > 0 && (own * 4 < most || own * 2 <= most && peers.all(is_below))
+            let is_few = own > 0 && own * 2 <= most;
+            is_few && (peers.all(is_below) || !is_leaf(*switch) && distance(*switch) < usual)
         };
-        let above = topology.switches().iter().copied().filter(is_above);
+        let above = switches.filter(is_above);
         let peers = above.flat_map(|switch| ports(switch).map(|port| port.peer));
         let mut nodes = Vec::from_iter(peers.filter(|peer| topology.is_host(*peer)));
         nodes.sort_unstable();
         nodes
+    }
+
+    /// How many links away from `start` the others of `targets` are on average, as far as they can be
+    /// reached.
+    fn mean_distance(&self, start: NodeId, targets: &[NodeId]) -> f64 {
+        let mut distances = vec![None; self.topology.nodes().len()];
+        distances[start.index()] = Some(0u32);
+        let mut queue = VecDeque::from([start]);
+        while let Some(switch) = queue.pop_front() {
+            let next = distances[switch.index()].map(|distance| distance + 1);
+            for port in self.topology.ports(switch) {
+                if !self.topology.is_host(port.peer) && distances[port.peer.index()].is_none() {
+                    distances[port.peer.index()] = next;
+                    queue.push_back(port.peer);
+                }
+            }
+        }
+        let others = targets.iter().filter(|target| **target != start);
+        let others = others.filter_map(|target| distances[target.index()]);
+        let others = Vec::from_iter(others);
+        f64::from(others.iter().sum::<u32>()) / others.len().max(1) as f64
     }
 
     /// Groups of end nodes that may be to blame together: those above the leaves, first of each
@@ -193,3 +224,5 @@ impl Fabric {
 
 /// Up to so many end nodes above the leaves are suspected one by one.
 const SERVICE_ALONE_MAX: usize = 4;
+/// How many leaves are asked how far they are from the others.
+const LEAVES_SAMPLED: usize = 16;
