@@ -278,12 +278,12 @@ const CHECK_EXAMPLES: &str = "Examples:
 Files: ibnetdiscover (also -p), iblinkinfo, opensm-subnet.lst, .fdbs, .far,
   ibdiagnet2.db_csv, dump_lfts, ibroute, opensm-lfts.dump, opensm-sl2vl.dump,
   psl, slvl, saquery -p, saquery SL2VL, smpquery sl2vl, opensm.log; folders
-  (such as ibdiagnet's) and tar archives (gzip, xz, zstd); SONiC config_db.json and
-  pg_profile_lookup.ini with containerlab, Batfish layer-1 or NetQ wiring,
-  lldpctl -f json or show lldp table; routes as FRR (show ip route json, show
-  bgp json), SONiC's APPL_DB, ip -j route and Batfish write them, each file
-  named after its switch (leaf1.json) where it does not say so itself; fabric
-  files and scenarios of our own. See docs/check.md.
+  (such as ibdiagnet's) and tar archives (gzip, xz, zstd); SONiC
+  config_db.json and pg_profile_lookup.ini with containerlab, Batfish layer-1 or
+  NetQ wiring, lldpctl -f json or show lldp table; routes as FRR (show ip
+  route json, show bgp json), SONiC's APPL_DB, ip -j route and Batfish write
+  them, each file named after its switch (leaf1.json) where it does not say so
+  itself; fabric files and scenarios of our own. See docs/check.md.
 
 Exit status: 0 nothing of --deny was found, 1 something was, 2 bad usage or
   input, 130 interrupted.";
