@@ -244,3 +244,56 @@ pub fn shuffle<T>(items: &mut [T], seed: u64) {
 
 /// Switches have at least as many ports as a common one.
 const SWITCH_PORTS: usize = 36;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_netfile_has_both_ends_of_every_cable() {
+        let mut cabling = Cabling::default();
+        let switches = cabling.switches("s", 2);
+        cabling.cable(switches[0], switches[1]);
+        cabling.hosts(&switches[..1], 1);
+        let fabric = cabling.finish("pair");
+        let expected = "\
+switchguid=0x200000
+Switch\t36 \"S-0000000000200000\"\t\t# \"s0\"
+[1]\t\"S-0000000000200001\"[1]
+[2]\t\"H-0000000000100020\"[1]
+
+switchguid=0x200001
+Switch\t36 \"S-0000000000200001\"\t\t# \"s1\"
+[1]\t\"S-0000000000200000\"[1]
+
+caguid=0x100020
+Ca\t1 \"H-0000000000100020\"\t\t# \"s0-n0\"
+[1]\t\"S-0000000000200000\"[2]
+
+";
+        assert_eq!(fabric.netfile, expected);
+        assert_eq!((fabric.nodes, fabric.manager.as_str()), (3, "H-0000000000100020"));
+    }
+
+    #[test]
+    fn failures_leave_the_switches_connected() {
+        let mut cabling = Cabling::default();
+        let switches = cabling.switches("s", 6);
+        for at in 0..6 {
+            cabling.cable(switches[at], switches[(at + 1) % 6]);
+        }
+        // A ring can lose one cable.
+        assert_eq!(cabling.fail(3, 7), 1);
+        assert!(cabling.is_connected());
+    }
+
+    #[test]
+    fn the_fabric_of_the_readme_keeps_its_names_addresses_and_manager() {
+        let file = crate::repo::root().join("examples/ib/dgx-minhop/opensm-subnet.lst.gz");
+        let fabric = of_subnet_list("dgx", &file).unwrap();
+        assert_eq!((fabric.nodes, fabric.manager.as_str()), (622, "S-2c5eab0300b87b40"));
+        let adapter = "\"S-2c5eab0300b87b40\"[12]\t\t# lid 652 lmc 0 \
+                       \"MF0;A09-P1-IBLEAF-04-04:MQM9701/U1\" lid 73 4xQDR";
+        assert!(fabric.netfile.contains(adapter));
+    }
+}

@@ -38,7 +38,7 @@ pub fn run(fabrics: &[Fabric]) -> io::Result<Outcome> {
 }
 
 fn row(fabric: &Fabric, engine: &Engine) -> io::Result<Option<Box<Dumps>>> {
-    let dumps = match engine.run(fabric)? {
+    let dumps = match engine.run(fabric, "opensm-compare")? {
         lab::Outcome::Up(dumps) => dumps,
         lab::Outcome::Refused(_) => return Ok(None),
     };

@@ -1,5 +1,6 @@
 //! opensm on a fabric that ibsim simulates, and the dumps that it leaves behind.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,8 +23,25 @@ pub struct Order<'a> {
     pub folder: Option<&'a Path>,
     /// Whether opensm is asked for every path and its service level; else that is 0.
     pub service_levels: bool,
-    /// Whether only pairs count that opensm gives a path, because others share no partition.
-    pub has_partitions: bool,
+    /// The port GUIDs of those that stay in a partition of their own, if others are left out. Then
+    /// only pairs count that opensm gives a path, without those of the port on which opensm runs,
+    /// which everybody reaches for management, and of ports that are left out. opensm runs at a
+    /// port that stays.
+    pub partition: Option<&'a Members>,
+}
+
+impl Order<'_> {
+    /// The node at which opensm runs.
+    fn manager<'f>(&'f self, fabric: &'f Fabric) -> &'f str {
+        self.partition.map_or(&fabric.manager, |members| &members.manager)
+    }
+}
+
+/// Those that stay.
+pub struct Members {
+    pub ports: BTreeSet<u64>,
+    /// The node identifier of an adapter with one of these ports.
+    pub manager: String,
 }
 
 /// What came of it.
@@ -65,7 +83,10 @@ pub fn run(fabric: &Fabric, order: &Order, out: &Path) -> io::Result<Outcome> {
         ["opensm-subnet.lst", "opensm.fdbs", "opensm.log"].map(|name| out.join(name)).to_vec();
     let mut asked = None;
     if order.service_levels {
-        let levels = path_records::ask(&simulator.socket, &fabric.manager, &lids)?;
+        let mut levels = path_records::ask(&simulator.socket, order.manager(fabric), &lids)?;
+        if let Some(members) = order.partition {
+            lids.without_management(&mut levels, &members.ports);
+        }
         if let Some(psl) = tables::psl(&levels, &lids) {
             fs::write(out.join("psl"), psl)?;
         }
@@ -76,7 +97,7 @@ pub fn run(fabric: &Fabric, order: &Order, out: &Path) -> io::Result<Outcome> {
             fs::write(out.join("slvl"), tables::slvl(&fs::read_to_string(&dump)?))?;
             files.push(out.join("slvl"));
         }
-        let has_partitions = order.has_partitions;
+        let has_partitions = order.partition.is_some();
         asked = Some(Paths { levels, has_partitions });
     }
     drop(manager);
@@ -169,7 +190,7 @@ impl Manager {
         let folder = order.folder.unwrap_or(&scratch);
         command.args(args).current_dir(folder).stdin(Stdio::null());
         command.env("LD_PRELOAD", &sim.library).env("IBSIM_SOCKNAME", &sim.socket);
-        command.env("SIM_HOST", &fabric.manager);
+        command.env("SIM_HOST", order.manager(fabric));
         command.env("OSM_CACHE_DIR", &scratch).env("OSM_TMP_DIR", &scratch);
         let process = command.stdout(said.try_clone()?).stderr(said).spawn()?;
         let made = folder.join(format!("sys-{}", process.id()));

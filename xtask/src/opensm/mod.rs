@@ -70,16 +70,16 @@ impl Engine {
         self.options.contains(&"-Q")
     }
 
-    /// Runs it; what is left of it lies in `target/opensm/FABRIC/ENGINE`.
-    fn run(&self, fabric: &Fabric) -> io::Result<lab::Outcome> {
-        let out = page::target_dir().join("opensm").join(fabric.name).join(self.name);
+    /// Runs it; what is left of it lies in `target/LAB/FABRIC/ENGINE`.
+    fn run(&self, fabric: &Fabric, lab: &str) -> io::Result<lab::Outcome> {
+        let out = page::target_dir().join(lab).join(fabric.name).join(self.name);
         let options = Vec::from_iter(self.options.iter().map(|option| (*option).to_string()));
         let order = Order {
             engine: self.engine,
             options: &options,
             folder: None,
             service_levels: self.has_levels(),
-            has_partitions: false,
+            partition: None,
         };
         lab::run(fabric, &order, &out)
     }
@@ -139,7 +139,7 @@ struct Tried<'a> {
 fn try_engine<'a>(fabric: &'a Fabric, engine: &Engine) -> io::Result<Tried<'a>> {
     let name = format!("{}/{}", fabric.name, engine.name);
     let engine_name = engine.name;
-    let dumps = match engine.run(fabric)? {
+    let dumps = match engine.run(fabric, "opensm")? {
         lab::Outcome::Up(dumps) => dumps,
         lab::Outcome::Refused(why) => {
             let line = format!("refused: {name}: {why}");

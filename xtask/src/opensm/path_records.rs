@@ -135,3 +135,18 @@ const LIDS_ONLY: u64 = 0x30;
 /// Questions on the way at once. The queue of a socket of this kind has room for ten.
 const WINDOW: usize = 8;
 const TIMEOUT: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_names_both_addresses() {
+        let packet = question(0x28c, 7, (0x0102, 0x0304));
+        assert_eq!(packet[..16], [2, 0x8c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
+        assert_eq!(packet[24..36], [0, 0, 0, 0, 0, 0, 1, 0, 1, 3, 2, 1]);
+        assert_eq!(packet[HEADER + 15..HEADER + 18], [7, 0, 0x35]);
+        assert_eq!(packet[HEADER + 55], 0x30);
+        assert_eq!(packet[HEADER + RECORD + 40..HEADER + RECORD + 44], [3, 4, 1, 2]);
+    }
+}

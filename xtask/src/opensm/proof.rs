@@ -1,11 +1,12 @@
 //! What `check --fix` proposes, carried out by opensm, and the tables that come of it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
 
 use super::cabling::Fabric;
-use super::lab::{self, Dumps, Order};
+use super::lab::{self, Dumps, Members, Order};
+use super::tables::Adapters;
 use super::verdict;
 
 /// The kinds of proposals that `check --fix` knows.
@@ -60,8 +61,7 @@ pub fn prove(
     kind: &'static str,
     is_thorough: bool,
 ) -> io::Result<Proved> {
-    let base = minhop.folder.parent().expect("dumps are in a folder of the fabric");
-    let proposal = base.join(format!("fix-{kind}"));
+    let proposal = minhop.folder.with_file_name(format!("fix-{kind}"));
     if proposal.exists() {
         fs::remove_dir_all(&proposal)?;
     }
@@ -77,13 +77,14 @@ pub fn prove(
         let (exit, errors) = (asked.exit, asked.errors);
         return done(State::Broken(format!("check --fix ends with {exit:?}: {errors}")));
     }
-    done(match apply(fabric, &proposal, kind, is_thorough)? {
+    done(match apply(fabric, minhop, kind, is_thorough)? {
         State::Applied(applied) => State::Applied(Box::new(Applied { cpu, ..*applied })),
         other => other,
     })
 }
 
-fn apply(fabric: &Fabric, proposal: &Path, kind: &str, is_thorough: bool) -> io::Result<State> {
+fn apply(fabric: &Fabric, minhop: &Dumps, kind: &str, is_thorough: bool) -> io::Result<State> {
+    let proposal = &minhop.folder.with_file_name(format!("fix-{kind}"));
     let read = |name: &str| fs::read_to_string(proposal.join(name));
     let options = read("opensm.args")?;
     let options = Vec::from_iter(options.split_whitespace().map(str::to_string));
@@ -94,13 +95,18 @@ fn apply(fabric: &Fabric, proposal: &Path, kind: &str, is_thorough: bool) -> io:
         _ => Vec::new(),
     };
     // Who may send to whom, and at which level, is opensm's to say, as it is for adapters.
-    let has_partitions = options.iter().any(|option| option == "-P");
+    let members = match options.iter().any(|option| option == "-P") {
+        true => Some(members(fabric, minhop, &read("partitions.conf")?)?),
+        false => None,
+    };
+    let has_partitions = members.is_some();
     let service_levels = has_partitions || options.iter().any(|option| option == "-Q");
     if service_levels && !is_thorough && fabric.is_large() {
         return Ok(State::Skipped);
     }
-    let folder = Some(proposal);
-    let order = Order { engine, options: &options, folder, service_levels, has_partitions };
+    let folder = Some(proposal.as_path());
+    let partition = members.as_ref();
+    let order = Order { engine, options: &options, folder, service_levels, partition };
     let applied = proposal.with_file_name(format!("applied-{kind}"));
     let dumps = match lab::run(fabric, &order, &applied)? {
         lab::Outcome::Up(dumps) => *dumps,
@@ -128,4 +134,16 @@ fn apply(fabric: &Fabric, proposal: &Path, kind: &str, is_thorough: bool) -> io:
         return Ok(State::Broken("ibdmchk finds credit loops in the new tables".into()));
     }
     Ok(State::Applied(Box::new(Applied { cpu: Duration::ZERO, dumps, ibdmchk })))
+}
+
+/// Those that stay by `partitions.conf`: the members by GUID of a partition other than the default.
+fn members(fabric: &Fabric, minhop: &Dumps, partitions: &str) -> io::Result<Members> {
+    let words = partitions.split(|letter: char| letter == ',' || letter.is_whitespace());
+    let guids = words.filter_map(|word| word.strip_suffix("=full")?.strip_prefix("0x"));
+    let ports = guids.filter_map(|guid| u64::from_str_radix(guid, 16).ok()).collect();
+    let list = fs::read_to_string(minhop.folder.join("opensm-subnet.lst"))?;
+    let adapters = Adapters::read(&list, fabric.lmc).map_err(io::Error::other)?;
+    let manager = adapters.node_with(&ports);
+    let manager = manager.ok_or_else(|| io::Error::other("partitions.conf leaves nobody"))?;
+    Ok(Members { ports, manager })
 }

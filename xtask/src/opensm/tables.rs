@@ -1,7 +1,7 @@
 //! What opensm's dumps say, read and judged without any code of Pauseless: pairs without a route,
 //! the load of links, the length of paths, lanes in use, and whether buffers can wait in a circle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{fmt, fs};
 
@@ -100,6 +100,24 @@ impl Adapters {
             adapters.ports.push(AdapterPort { guid, port_guid, lid, at });
         }
         Ok(adapters)
+    }
+
+    /// The node identifier, for ibsim, of an adapter with one of these ports: that of the manager if it
+    /// has one.
+    pub fn node_with(&self, ports: &BTreeSet<u64>) -> Option<String> {
+        let mut with = self.ports.iter().filter(|port| ports.contains(&port.port_guid));
+        let manager = with.clone().find(|port| port.lid == self.manager);
+        let port = manager.or_else(|| with.next())?;
+        Some(format!("H-{:016x}", port.guid))
+    }
+
+    /// Takes away the paths between the manager and ports that are not among these.
+    pub fn without_management(&self, levels: &mut Levels, ports: &BTreeSet<u64>) {
+        let stays = |lid: &u16| ports.contains(&self.ports[self.owners[lid]].port_guid);
+        let is_manager = |lid: &u16| self.owners.get(lid) == self.owners.get(&self.manager);
+        levels.retain(|(source, target), _| {
+            (!is_manager(source) || stays(target)) && (!is_manager(target) || stays(source))
+        });
     }
 
     /// Source and target address of all paths between different ports. A port sends from its first
@@ -467,4 +485,106 @@ fn forwarding(text: &str) -> Result<BTreeMap<u64, BTreeMap<u16, u8>>, String> {
         }
     }
     Ok(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four switches in a ring with an adapter each.
+    fn ring() -> std::path::PathBuf {
+        crate::repo::root().join("examples/ib/ring4-minhop")
+    }
+
+    fn adapters() -> Adapters {
+        let list = fs::read_to_string(ring().join("opensm-subnet.lst")).unwrap();
+        Adapters::read(&list, 0).unwrap()
+    }
+
+    fn read(name: &str, change: impl Fn(&str) -> String, paths: Option<Paths>) -> Tables {
+        let folder =
+            std::env::temp_dir().join(format!("xtask-tables-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy(ring().join("opensm-subnet.lst"), folder.join("opensm-subnet.lst")).unwrap();
+        let tables = fs::read_to_string(ring().join("opensm.fdbs")).unwrap();
+        fs::write(folder.join("opensm.fdbs"), change(&tables)).unwrap();
+        let tables = Tables::read(&folder, 0, paths);
+        fs::remove_dir_all(&folder).unwrap();
+        tables.unwrap()
+    }
+
+    #[test]
+    fn a_ring_by_minhop_is_cyclic_and_loses_nothing() {
+        let tables = read("whole", str::to_string, None);
+        assert!(tables.is_cyclic && tables.is_cyclic_on_one_lane);
+        assert_eq!((tables.pairs, tables.lost, tables.lanes, tables.longest), (12, 0, 1, 2));
+        // Eight pairs are neighbours, four are opposite, and there are eight directions.
+        assert_eq!((tables.mean_load, tables.stretch), (2.0, 1.0));
+    }
+
+    #[test]
+    fn levels_decide_between_lanes_and_pairs_without_a_path_count_as_lost() {
+        let level = |&(source, target): &(u16, u16)| ((source, target), u8::from(source < target));
+        let levels: Levels = adapters().paths().map(|path| level(&path)).collect();
+        assert_eq!(levels.len(), 12);
+        let has_partitions = false;
+        let paths = Paths { levels: levels.clone(), has_partitions };
+        let tables = read("levels", str::to_string, Some(paths));
+        assert_eq!((tables.lanes, tables.is_cyclic), (2, false));
+        assert!(tables.is_cyclic_on_one_lane);
+        let mut fewer = levels;
+        fewer.pop_first();
+        let paths = |has_partitions| Some(Paths { levels: fewer.clone(), has_partitions });
+        assert_eq!(read("fewer", str::to_string, paths(false)).lost, 1);
+        let apart = read("apart", str::to_string, paths(true));
+        assert_eq!((apart.pairs, apart.lost), (11, 0));
+    }
+
+    #[test]
+    fn entries_that_are_missing_or_wrong_lose_pairs() {
+        let lid = adapters().ports[0].lid;
+        let row = format!("0x{lid:04X} : ");
+        let without = |text: &str| {
+            let rows = text.lines().filter(|line| !line.starts_with(&row));
+            rows.map(|line| format!("{line}\n")).collect()
+        };
+        assert_eq!(read("missing", without, None).lost, 3);
+        // A port without a cable is no way to anybody.
+        let wrong = |text: &str| {
+            let line = |line: &str| match line.starts_with(&row) {
+                true => format!("{row}008  : 00   : yes\n"),
+                false => format!("{line}\n"),
+            };
+            text.lines().map(line).collect()
+        };
+        assert_eq!(read("wrong", wrong, None).lost, 3);
+    }
+
+    #[test]
+    fn ports_of_an_adapter_with_different_levels_have_no_psl() {
+        let list = "\
+{ CA Ports:02 SystemGUID:10 NodeGUID:10 PortGUID:11 VenID:0 DevID:0 Rev:0 {n} LID:0001 PN:01 } \
+{ SW Ports:08 SystemGUID:20 NodeGUID:20 PortGUID:20 VenID:0 DevID:0 Rev:0 {s} LID:0009 PN:01 } PHY=4x
+{ CA Ports:02 SystemGUID:10 NodeGUID:10 PortGUID:12 VenID:0 DevID:0 Rev:0 {n} LID:0002 PN:02 } \
+{ SW Ports:08 SystemGUID:20 NodeGUID:20 PortGUID:20 VenID:0 DevID:0 Rev:0 {s} LID:0009 PN:02 } PHY=4x
+{ CA Ports:01 SystemGUID:30 NodeGUID:30 PortGUID:31 VenID:0 DevID:0 Rev:0 {m} LID:0003 PN:01 } \
+{ SW Ports:08 SystemGUID:20 NodeGUID:20 PortGUID:20 VenID:0 DevID:0 Rev:0 {s} LID:0009 PN:03 } PHY=4x
+";
+        let adapters = Adapters::read(list, 0).unwrap();
+        let same = Levels::from([((1, 3), 2), ((2, 3), 2)]);
+        let line = "0x0000000000000010 3 2\n";
+        assert_eq!(psl(&same, &adapters).as_deref(), Some(line));
+        let different = Levels::from([((1, 3), 2), ((2, 3), 1)]);
+        assert_eq!(psl(&different, &adapters), None);
+        let by_port = "0x0000000000000011 3 2\n0x0000000000000012 3 1\n";
+        assert_eq!(psl_by_port(&different, &adapters), by_port);
+    }
+
+    #[test]
+    fn lanes_are_two_to_a_byte() {
+        let dump = "Switch 0x00aa, base LID 3, \"leaf1\"\n#in out : 0  1 ..\n \
+                    1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7\n";
+        let expected = "0x00000000000000aa 1 2 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67\n";
+        assert_eq!(slvl(dump), expected);
+    }
 }

@@ -156,8 +156,10 @@ pub fn advise(fabric: &Fabric, verdict: &Verdict, tell: &mut dyn FnMut(&str)) ->
         tell("trying layered routing");
         proposals.push(layers::proposal(&trial));
     }
+    let kept = proposals.iter().filter(|proposal| proposal.helps && proposal.outcome.given_up == 0);
+    let least = kept.map(|proposal| proposal.outcome.load).fold(trial.now.largest, f64::min);
     let rank = |proposal: &Proposal| {
-        let is_dear = proposal.outcome.load > DEAR * trial.now.largest;
+        let is_dear = proposal.outcome.load > DEAR * least;
         let given_up = proposal.outcome.given_up > 0;
         (!proposal.helps, given_up, is_dear, proposal.change.kind())
     };
@@ -223,5 +225,6 @@ fn is_cyclic(network: Network<'_>, marks: &[bool]) -> bool {
     Checker::of(&network).graph(network, marks).is_cyclic()
 }
 
-/// A proposal that makes the busiest link this much busier comes after those that do not.
-const DEAR: f64 = 1.5;
+/// A proposal whose busiest link is this much busier than now, or than with another proposal that
+/// gives up no pair, comes after those for which that is not so.
+const DEAR: f64 = 1.4;
