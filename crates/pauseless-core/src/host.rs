@@ -18,7 +18,7 @@ pub use sender::{Duty, Sender};
 
 use crate::congestion::telemetry::{Echo, Hop};
 use crate::congestion::{Feedback, Received, Sequence};
-use crate::flow_control::{AnyUpstream, Control, Gate};
+use crate::flow_control::{AnyUpstream, Control, Gate, Signal};
 use crate::id::{Class, FlowId};
 use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
@@ -224,6 +224,24 @@ impl Host {
     pub fn handle_signal(&mut self, now: Time, control: Control) {
         self.port.handle_signal(now, control);
         self.is_stale = true;
+    }
+
+    /// Handles the failure of the link, see [`Port::fail`]: flows and their timers go on, and what they
+    /// would send waits.
+    pub fn fail_link(&mut self) {
+        self.port.fail();
+        self.is_stale = true;
+    }
+
+    /// Handles the return of the link, whose port is built like `config`; see [`Port::restore`].
+    pub fn restore_link(&mut self, now: Time, config: &PortConfig) {
+        self.port.restore(now, config);
+        self.is_stale = true;
+    }
+
+    /// What the host tells the far end while the link comes up, see [`Port::introduce`].
+    pub fn introduce(&mut self, now: Time, class: Class) -> Option<Signal> {
+        self.port.introduce(now, class)
     }
 
     /// The instant that [`Host::poll_timeout`] named has come.

@@ -1,6 +1,7 @@
 //! One end of a link: both flow-control halves of every class, and which of them may send next.
 
 mod exception;
+mod outage;
 
 use alloc::boxed::Box;
 

@@ -19,6 +19,7 @@ mod discipline;
 mod drain;
 mod header;
 mod inspect;
+mod outage;
 mod plain;
 mod sharing;
 pub mod software;

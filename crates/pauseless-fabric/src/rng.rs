@@ -32,6 +32,8 @@ pub enum Purpose {
     Clock = 13,
     /// How much longer than usual a frame occupies its egress.
     Line = 14,
+    /// How long a switch takes to learn of an event.
+    Converge = 15,
 }
 
 /// A stream of random numbers that are hashes of a counter.

@@ -229,6 +229,7 @@ impl Bench {
         Config {
             classes: ClassMap::Same,
             mitigation: Mitigation::default(),
+            changes: Default::default(),
             is_tracing: false,
             replay: Replay::Off,
             table: routes.table,

@@ -152,6 +152,7 @@ fn network(seed: u64) -> (Config, Scheme) {
     let config = Config {
         classes: ClassMap::Same,
         mitigation: Mitigation::default(),
+        changes: Default::default(),
         is_tracing: false,
         replay: Replay::Off,
         table: fabric.routes.table.clone(),

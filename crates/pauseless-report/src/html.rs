@@ -157,7 +157,7 @@ fn card(run: &Run, panels: &[Panel], number: usize) -> String {
         text.push_str(&figure(panel, number, place));
     }
     let findings = Finding::ALL.iter().map(|finding| finding.sentence(run));
-    let more = [verdict::wire_loss(run), verdict::unfinished(run)];
+    let more = [verdict::events(run), verdict::wire_loss(run), verdict::unfinished(run)];
     let lines = verdict::ended(run).into_iter().chain(findings);
     text.push_str(&list(lines.chain(more.into_iter().flatten())));
     for section in summary::sections(run) {

@@ -108,7 +108,7 @@ records! {
         /// Bytes of the expired packets.
         expired_bytes: u64 = outcome.expired_bytes.get();
         /// Lost packets and bytes by cause.
-        losses: LossesRecord = LossesRecord::new(&outcome.losses);
+        losses: LossesRecord = LossesRecord::new(run);
         /// How many deadlocks there were: more than one only if something breaks them.
         deadlocks: u64 = outcome.episodes.len() as u64;
         /// All of them and how they ended; absent if there was none.
@@ -127,6 +127,10 @@ records! {
         gfc_holds: u64 = outcome.gfc_holds;
         /// Control frames of any kind.
         feedback_frames: u64 = outcome.feedback_frames;
+        /// Control frames that wires lost; left out if none were.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lost_control_frames: Option<u64> =
+            Some(outcome.lost_control_frames).filter(|count| *count > 0);
         /// The largest share of a link's capacity that control frames took.
         feedback_share_max: f64 = outcome.feedback_share_max;
         /// Bytes in the buffers of all switches at the end.

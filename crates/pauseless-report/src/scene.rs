@@ -229,6 +229,13 @@ fn moments(run: &Run) -> Vec<Moment> {
         let begin = (it.found, "deadlock".to_string(), true);
         std::iter::once(begin).chain(broken)
     }));
+    let changes = &run.scenario.config.changes;
+    let mut shown = std::collections::BTreeSet::new();
+    let firsts = changes.list.iter().filter(|it| it.time < outcome.end && shown.insert(it.event));
+    found.extend(firsts.take(MOMENTS_MAX).filter_map(|change| {
+        let name = crate::verdict::event_name(run, Some(change.event))?;
+        Some((change.time, name, false))
+    }));
     let trip = outcome.trips.first();
     found.extend(trip.map(|trip| (trip.time, "watchdog".to_string(), false)));
     let starved = outcome.starved.iter().map(|starved| starved.since).min();

@@ -69,7 +69,8 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         text.push_str(&paint.paint(mood, &finding.sentence(run)));
         text.push('\n');
     }
-    for line in [verdict::wire_loss(run), verdict::unfinished(run)] {
+    let lines = [verdict::events(run), verdict::wire_loss(run), verdict::unfinished(run)];
+    for line in lines {
         text.extend(line.map(|line| line + "\n"));
     }
     if run.outcome.expired_packets > 0 {

@@ -3,8 +3,9 @@
 use pauseless_core::id::FlowId;
 use pauseless_core::port::FullPool;
 use pauseless_core::transport::{GoBackN, Recovery};
-use pauseless_core::unit::{Bytes, Span};
+use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Outcome;
+use pauseless_sim::change::{Change, What};
 use pauseless_sim::outcome::{Bottleneck, Deadlock, Ended, Lost, Rival, Undecided};
 
 use pauseless_run::Run;
@@ -35,10 +36,10 @@ impl Finding {
         }
     }
 
-    /// Whether the run has it, or what counts as it only for those who deny it: what wires lose is
-    /// what the scenario asked for.
+    /// Whether the run has it, or what counts as it only for those who deny it: what wires lose, and what
+    /// is lost to events, is what the scenario asked for.
     pub fn is_denied_in(self, outcome: &Outcome) -> bool {
-        self.is_in(outcome) || self == Finding::Loss && outcome.losses.wire.packets > 0
+        self.is_in(outcome) || self == Finding::Loss && asked_for(outcome).packets > 0
     }
 
     /// One sentence with the witness; the absence is a sentence too.
@@ -50,10 +51,14 @@ impl Finding {
                 None => "no deadlock".to_string(),
             },
             Finding::Loss => match run.outcome.lost_packets {
+                0 if has_events(run) => "no loss beside events".to_string(),
                 0 if run.outcome.losses.wire.packets > 0 => "no loss beside wires".to_string(),
                 0 => "no loss".to_string(),
                 _ => loss_sentence(run),
             },
+            Finding::Starvation if has_events(run) => {
+                "starvation is not judged: what is fair changes with the network".to_string()
+            }
             Finding::Starvation if !run.outcome.starved.is_empty() => starvation_sentence(run),
             Finding::Starvation => match undecided(run) {
                 Some(undecided) => undecided,
@@ -154,6 +159,10 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
         format!("; it has also stopped {}", flow_list(run, &victims))
     };
     let end = episodes(run).map_or(String::new(), |text| format!("; {text}"));
+    let time = match last_event_before(run, deadlock.time) {
+        Some((name, ago)) => format!("{time}, {ago} {name}"),
+        None => time,
+    };
     format!("deadlock at {time}: {cycle}, closed by {flows}{others}{victims}{end}")
 }
 
@@ -167,7 +176,11 @@ fn episodes(run: &Run) -> Option<String> {
         longest => format!("{word} {}", quantity::span(longest)),
     };
     Some(match (episodes.len(), broken.count()) {
-        (1, _) => format!("it was broken {}", soon("after")),
+        (1, _) => {
+            let by = event_name(run, episodes[0].broken_by_event);
+            let by = by.map_or(String::new(), |name| format!(" by {name}"));
+            format!("it was broken {}{by}", soon("after"))
+        }
         (all, broken) if all == broken => {
             format!("{all} deadlocks in all, each broken {}", soon("within"))
         }
@@ -223,6 +236,65 @@ fn loss_sentence(run: &Run) -> String {
     format!("loss: {}, {}", lost(total), parts.join(", "))
 }
 
+/// Packets that were lost because the scenario wanted so.
+fn asked_for(outcome: &Outcome) -> Lost {
+    let losses = &outcome.losses;
+    [losses.wire, losses.event, losses.no_route].into_iter().fold(Lost::default(), |sum, cause| {
+        Lost { packets: sum.packets + cause.packets, bytes: sum.bytes + cause.bytes }
+    })
+}
+
+/// Whether the network changes during the run.
+fn has_events(run: &Run) -> bool {
+    !run.scenario.config.changes.is_empty()
+}
+
+/// What an event is called, by its number.
+pub(crate) fn event_name(run: &Run, event: Option<u32>) -> Option<String> {
+    run.scenario.config.changes.names.get(event? as usize).cloned()
+}
+
+/// The event that changed something last before an instant or at it, and how long before.
+fn last_event_before(run: &Run, time: Time) -> Option<(String, String)> {
+    let list = &run.scenario.config.changes.list;
+    let past = &list[..list.partition_point(|change| change.time <= time)];
+    let last = past.last()?;
+    // What a switch learns of an event comes after it.
+    let is_itself =
+        |change: &&Change| change.event == last.event && !matches!(change.what, What::Table(..));
+    let last = past.iter().rev().find(is_itself).unwrap_or(last);
+    let ago = match time - last.time {
+        Span::ZERO => "in the instant of".to_string(),
+        ago => format!("{} after", quantity::span(ago)),
+    };
+    Some((event_name(run, Some(last.event))?, ago))
+}
+
+/// What was lost to events, which the scenario asked for and is no finding.
+pub(super) fn events(run: &Run) -> Option<String> {
+    if !has_events(run) {
+        return None;
+    }
+    let outcome = &run.outcome;
+    let changes = &run.scenario.config.changes.list;
+    let past = changes.iter().filter(|change| change.time <= outcome.end);
+    let events = std::collections::BTreeSet::from_iter(past.map(|change| change.event));
+    let causes = [
+        (outcome.losses.event, "lost with links that were down"),
+        (outcome.losses.no_route, "dropped for want of a route"),
+    ];
+    let causes = causes.into_iter().filter(|(cause, _)| cause.packets > 0);
+    let mut parts = Vec::from_iter(causes.map(|(cause, words)| format!("{} {words}", lost(cause))));
+    if outcome.lost_control_frames > 0 {
+        let frames = quantity::plural(outcome.lost_control_frames, "control frame");
+        parts.push(format!("{frames} lost on wires"));
+    }
+    if parts.is_empty() {
+        parts.push("nothing lost to them".to_string());
+    }
+    Some(format!("{}: {}", quantity::plural(events.len() as u64, "event"), parts.join(", ")))
+}
+
 /// What wires lost by themselves, which the scenario asked for and is no finding.
 pub(super) fn wire_loss(run: &Run) -> Option<String> {
     let wire = run.outcome.losses.wire;
@@ -241,7 +313,7 @@ pub(super) fn unfinished(run: &Run) -> Option<String> {
         }
         Recovery::GoBackN(_) => return None,
     };
-    let has_lost = outcome.losses.wire.packets > 0 || outcome.lost_packets > 0;
+    let has_lost = asked_for(outcome).packets > 0 || outcome.lost_packets > 0;
     let is_lossy = has_lost && !outcome.is_stuck() && !run.interrupted;
     let open = run.scenario.config.flows.iter().zip(&outcome.flows).filter(|(flow, outcome)| {
         let has_started = has_started(&run.outcome, outcome);

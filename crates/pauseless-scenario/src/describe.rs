@@ -6,8 +6,8 @@ use super::mitigation::{Limit, WatchdogKeys};
 use super::observe::{Probe, Provenance, ReceiverKeys};
 use super::wire_loss::LossyPorts;
 use super::{
-    General, classes, congestion, flow_control, mitigation, observe, routing, switch, topology,
-    traffic, transport, verdict, wire_loss,
+    General, classes, congestion, events, flow_control, mitigation, observe, routing, switch,
+    topology, traffic, transport, verdict, wire_loss,
 };
 use pauseless_text::declare::{Declared, Fallback, Info, KeyInfo, Kind};
 
@@ -53,6 +53,8 @@ fn sections() -> Vec<KeyInfo> {
         one(mitigation::WATCHDOG, WatchdogKeys::info()),
         one(mitigation::RECOVERY, mitigation::recovery_info()),
         many(mitigation::RATE_LIMIT, Limit::info()),
+        many(events::EVENT, events::info()),
+        one(events::CONVERGE, events::Converge::info()),
         one(observe::PROBE, Probe::info()),
         one(observe::PROVENANCE, Provenance::info()),
         one(verdict::SECTION, verdict::info()),

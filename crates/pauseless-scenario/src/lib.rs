@@ -11,6 +11,7 @@ pub mod congestion;
 pub mod custom;
 mod cycle_aware;
 pub mod describe;
+mod events;
 pub mod fabric_file;
 mod filled;
 pub mod flow_control;
@@ -52,6 +53,7 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Groups, Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
+use pauseless_sim::change::Changes;
 use pauseless_sim::config::{
     Flow, Follow, Hardware, Mitigation, Probes, Receiver, Replay, WireLoss,
 };
@@ -225,6 +227,7 @@ struct Parts {
     plans: Vec<(FlowId, Plan)>,
     traffic: Vec<Traffic>,
     probe: Option<Probe>,
+    events: events::Setting,
 }
 
 /// The routes of a run: a rule, or tables.
@@ -295,6 +298,7 @@ struct Written {
     wire_losses: Vec<LossyPorts>,
     mitigation: mitigation::Setting,
     probe: Option<Probe>,
+    events: events::Setting,
     is_tracing: bool,
     verdict: Verdict,
 }
@@ -337,6 +341,7 @@ impl Written {
         let receivers = ReceiverKeys::read_all(&mut root);
         let wire_losses = LossyPorts::read_all(&mut root);
         let mitigation = mitigation::Setting::read(&mut root, switches.lane_count());
+        let events = events::Setting::read(&mut root);
         let probe = Probe::read_from(&mut root);
         let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
         let mut verdict = Verdict::read_from(&mut root);
@@ -359,6 +364,7 @@ impl Written {
             wire_losses,
             mitigation,
             probe,
+            events,
             is_tracing,
             verdict,
         }
@@ -469,8 +475,17 @@ impl Written {
             routing: &routing,
         };
         answers.arrange(&plans, &mut flows)?;
+        let changes = self.events.resolve(events::Context {
+            topology: &fabric.topology,
+            forwarding: &self.routing,
+            routes: &routing.routes,
+            seed,
+            duration,
+            sink,
+        });
         let found = Found {
             wire_loss: self.wire_loss(&fabric, sink),
+            changes,
             routes: routing.routes,
             mitigation: mitigation?,
             probes: probes.unwrap_or_default(),
@@ -502,6 +517,7 @@ impl Written {
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
             wire_loss: found.wire_loss,
+            changes: found.changes,
             follows: found.follows,
             flows: found.flows,
             table: found.routes.table,
@@ -524,6 +540,7 @@ impl Written {
             timing: self.flows.timing,
             traffic: self.flows.traffic,
             probe: self.probe,
+            events: self.events,
             general: self.general,
             shape,
             healthy,
@@ -558,6 +575,7 @@ struct Found {
     follows: Vec<Follow>,
     receivers: Vec<Receiver>,
     wire_loss: WireLoss,
+    changes: Changes,
     mitigation: Mitigation,
     probes: Probes,
 }
@@ -593,6 +611,7 @@ impl Scenario {
         let traffic = parts.traffic.iter().flat_map(|traffic| traffic.warnings(config));
         let warnings = observe::provenance_warning(config).into_iter().chain(late).chain(traffic);
         let warnings = warnings.chain(transport::warning(config));
+        let warnings = warnings.chain(parts.events.warnings(config.duration));
         self.warnings.extend(warnings.chain(lifetime::warnings(config)));
     }
 }

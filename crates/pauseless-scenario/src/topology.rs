@@ -25,6 +25,7 @@ use pauseless_text::section;
 
 pub use failures::Pair;
 use failures::RandomFailures;
+pub(crate) use failures::find_link;
 pub use kinds::register_topology;
 pub use kinds::{Generated, Layout, kinds};
 
@@ -280,7 +281,7 @@ impl BuiltTopology {
 }
 
 /// The node of `topology` called `name`, or a report.
-fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
+pub(crate) fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
     let found = topology.node_named(&name.value);
     if found.is_none() {
         let problem = name.place.problem(format!("there is no node {:?}", name.value));

@@ -172,6 +172,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
+        changes: Default::default(),
         is_tracing: false,
         replay: Replay::Off,
         probes: Probes::default(),

@@ -102,6 +102,7 @@ fn one_source(count: u64, is_controlled: bool) -> Config {
         stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
+        changes: Default::default(),
         is_tracing: false,
         replay: Replay::Off,
         probes: Probes::default(),

@@ -15,6 +15,7 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::rng::hash_name;
 use pauseless_fabric::topology::Topology;
 
+use crate::change::Changes;
 use crate::clock::Clocks;
 use crate::event::Kind;
 
@@ -53,6 +54,8 @@ pub struct Config {
     pub transport: Transport,
     /// The share of frames that wires lose.
     pub wire_loss: WireLoss,
+    /// What happens to the network during the run.
+    pub changes: Changes,
     /// All flows in canonical order; see [`canonical_order`].
     pub flows: Vec<Flow>,
     /// The flows that wait for others; sorted, and without cycles.
@@ -398,6 +401,7 @@ impl Config {
             congestion: Congestion::NONE,
             transport: Transport::default(),
             wire_loss: WireLoss::default(),
+            changes: Changes::default(),
             flows,
             follows: Vec::new(),
             receivers: Vec::new(),

@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Timeout,
     /// A deadlock that was found some time ago is broken.
     Recover,
+    /// Something happens to the network.
+    Change,
     /// A flow starts to send.
     FlowStart,
     /// A flow stops although it is not finished.
@@ -63,11 +65,12 @@ impl Kind {
             4 => Kind::Consume,
             5 => Kind::Timeout,
             6 => Kind::Recover,
-            7 => Kind::FlowStart,
-            8 => Kind::FlowStop,
-            9 => Kind::Sample,
-            10 => Kind::Snapshot,
-            11 => Kind::Look,
+            7 => Kind::Change,
+            8 => Kind::FlowStart,
+            9 => Kind::FlowStop,
+            10 => Kind::Sample,
+            11 => Kind::Snapshot,
+            12 => Kind::Look,
             _ => Kind::Calm,
         }
     }

@@ -270,6 +270,8 @@ pub(crate) struct Fabric {
     pub traffic: Vec<Traffic>,
     pub sky: Sky,
     pub controls: Pool<(Time, Control)>,
+    /// How long a message is on its way at most, where messages can be lost.
+    message_max: Option<Span>,
     starts: Vec<u32>,
     class_count: usize,
 }
@@ -290,6 +292,7 @@ impl Fabric {
             traffic: Vec::new(),
             sky: Sky::new(),
             controls: Pool::new(),
+            message_max: None,
             starts,
             class_count: config.ingress.class_count(),
         };
@@ -303,6 +306,9 @@ impl Fabric {
             } else {
                 Node::Switch(Switch::new(&switch_config(config, node)))
             });
+        }
+        if config.changes.has_noise_on_control() {
+            fabric.message_max = Some(message_max(config, &fabric.ends));
         }
         fabric.mitigate(&config.mitigation);
         if config.hardware.is_out_of_band() {
@@ -378,6 +384,7 @@ impl Fabric {
             traffic: self.traffic.clone(),
             sky: Sky::new(),
             controls: Pool::new(),
+            message_max: self.message_max,
             starts: self.starts.clone(),
             class_count: self.class_count,
         }
@@ -502,9 +509,22 @@ impl Network for Fabric {
         })
     }
 
+    fn settled(&self, now: Time) -> Time {
+        let earliest = |span: Span| Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
+        self.message_max.map_or(Time::ZERO, earliest)
+    }
+
     fn flow(&self, _node: NodeId, packet: Tag) -> Option<FlowId> {
         Some(packet.flow())
     }
+}
+
+/// The longest time from when a control frame starts to leave to when it takes effect.
+fn message_max(config: &Config, ends: &[End]) -> Span {
+    let size = config.hardware.control_frame + config.wire_overhead;
+    let wires = ends.iter().map(|end| end.line.tx_span(size) + end.delay);
+    let jitter = config.hardware.line_jitter + config.wire_jitter + config.processing_jitter;
+    wires.max().unwrap_or(Span::ZERO) + config.processing + jitter
 }
 
 /// The configuration of switch `node`, for the simulator and for a real switch that is to behave

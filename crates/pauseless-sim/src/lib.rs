@@ -8,6 +8,9 @@ extern crate self as pauseless_sim;
 #[path = "../tests/networks/mod.rs"]
 mod networks;
 
+pub mod change;
+#[cfg(test)]
+mod change_tests;
 pub mod clock;
 pub mod config;
 #[cfg(test)]

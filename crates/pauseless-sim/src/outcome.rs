@@ -36,6 +36,8 @@ pub struct Outcome {
     pub expired_bytes: Bytes,
     /// The lost packets by cause.
     pub losses: Losses,
+    /// The number of control frames that wires lost.
+    pub lost_control_frames: u64,
     /// Packets that targets discarded because they were duplicates or arrived out of order; the
     /// source has sent them again.
     pub refused: Lost,
@@ -204,6 +206,11 @@ pub struct Losses {
     pub drain: Lost,
     /// Packets that wires lost.
     pub wire: Lost,
+    /// Packets that were lost with a link or switch that failed: on its wires, waiting for it, or sent
+    /// its way afterwards.
+    pub event: Lost,
+    /// Packets that came to a switch which knew no way for them any more.
+    pub no_route: Lost,
 }
 
 /// A number of packets and their bytes.
@@ -216,7 +223,8 @@ pub struct Lost {
 }
 
 impl Losses {
-    /// The packets that switches and hosts lost, for whatever cause, without those lost on wires.
+    /// The packets that switches and hosts lost, for whatever cause, without those lost on wires or to
+    /// events: no flow control is to blame for these.
     pub fn total(&self) -> Lost {
         [self.overrun, self.watchdog, self.drain].into_iter().fold(Lost::default(), |sum, cause| {
             Lost { packets: sum.packets + cause.packets, bytes: sum.bytes + cause.bytes }
@@ -231,8 +239,12 @@ pub struct Episode {
     pub found: Time,
     /// Its cycle: each queue waits for the next, the last for the first.
     pub cycle: Vec<EgressQueue>,
-    /// When a queue of the cycle moved again, or was dropped.
+    /// When a queue of the cycle moved again, or was dropped, or was no longer stuck after an event.
     pub broken: Option<Time>,
+    /// The number of the last event before it was found, see [`crate::change::Change::event`].
+    pub after_event: Option<u32>,
+    /// The number of the event that has broken it, if it was one.
+    pub broken_by_event: Option<u32>,
 }
 
 /// A storm of PAUSE that a watchdog has detected.

@@ -41,7 +41,8 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
     use pauseless_core::flow_control::FlowControl;
     let is_mortal = || config.flows.iter().any(|flow| flow.ttl < crate::config::Flow::TTL_NONE);
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 7] = [
+    let obstacles: [(&'static str, bool); 8] = [
+        ("the network changes during the run", !config.changes.is_empty()),
         ("it records where pauses come from", config.is_tracing),
         ("it ends when the state is steady", config.stop.steady.is_some()),
         ("watchdogs act on deadlocks", config.mitigation.watchdog != Watchdog::Off),

@@ -145,6 +145,16 @@ impl Tracer {
         }
     }
 
+    /// Handles the failure of the link of the port of global number `index`: the pause that it has asked
+    /// for is over.
+    #[cold]
+    pub(crate) fn handle_failure(&mut self, now: Time, index: usize, class: Class) {
+        let slot = self.slot(index, class);
+        if self.latest[slot].is_active {
+            self.end(now, slot);
+        }
+    }
+
     /// Handles the release of the port of global number `index`.
     #[cold]
     pub(crate) fn handle_release(&mut self, seen: Seen<'_>, index: usize, class: Class) {

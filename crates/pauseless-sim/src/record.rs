@@ -157,7 +157,12 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
         RunEnd { config: run.config, flows: &run.flows, now: run.now, ended, episodes: &episodes };
     let flows = (0..run.flows.len()).map(|flow| flow_outcome(&lives, &run.served, flow));
     let flows = flows.collect();
-    let Starvation { starved, undecided } = starvation::judge(&lives, &run.served);
+    // What would be fair depends on the routes of the moment.
+    let Starvation { starved, undecided } = if run.config.changes.is_empty() {
+        starvation::judge(&lives, &run.served)
+    } else {
+        Starvation::default()
+    };
     let (ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
     let (tally, fabric) = (run.tally, &run.fabric);
     let replay = run.replay;
@@ -176,6 +181,7 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
         lost_bytes: tally.losses.total().bytes,
         refused: tally.refused,
         losses: tally.losses,
+        lost_control_frames: tally.lost_control_frames,
         episodes,
         trips: run.mitigating.trips,
         expired_packets: tally.expired_packets,

@@ -1,6 +1,7 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
 mod away;
+mod changes;
 mod conserve;
 mod flows;
 mod hearing;
@@ -20,6 +21,7 @@ mod wire;
 use std::sync::Arc;
 
 pub(crate) use away::{Away, Message};
+use changes::Changing;
 use flows::{Followers, Path, Route};
 pub(crate) use mitigate::Mitigating;
 pub(crate) use stop::Stopping;
@@ -99,6 +101,8 @@ pub struct Simulator<'c> {
     /// The frames for other parts of the run that the switch which is being visited has sent.
     posted: Vec<(PortId, Frame, Time)>,
     pub(crate) mitigating: Mitigating,
+    /// What has happened to the network, where something does.
+    changing: Option<Box<Changing>>,
     /// What ends the run before its duration is over.
     pub(crate) stopping: Stopping,
     /// The recorder of where pauses come from, if asked for.
@@ -152,6 +156,7 @@ impl<'c> Simulator<'c> {
             later: Vec::new(),
             posted: Vec::new(),
             mitigating: Mitigating::new(config),
+            changing: Changing::new(config, &fabric),
             stopping: Stopping::new(config),
             tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             replay: Recording::new(config, fabric.port_count()).map(Box::new),
@@ -194,6 +199,7 @@ impl<'c> Simulator<'c> {
             self.queue.push_whole(Event::new(self.now, Kind::Snapshot, 0));
         }
         self.schedule_look();
+        self.schedule_changes();
     }
 
     /// Runs to the end.
@@ -234,6 +240,10 @@ impl<'c> Simulator<'c> {
         }
         match frame {
             Frame::Control(control) => {
+                if self.wire_losses.loses_control(index) {
+                    self.tally.lost_control_frames += 1;
+                    return;
+                }
                 if let Some(listening) = &mut self.listening {
                     listening.hear(self.now, &self.fabric.ends[index], control);
                 }
@@ -247,7 +257,7 @@ impl<'c> Simulator<'c> {
                 self.schedule_signal(index, due, control);
             }
             Frame::Data(packet) => {
-                if self.wire_losses.is_any() && self.wire_losses.loses(index) {
+                if self.wire_losses.is_any() && self.wire_losses.loses(index, packet.size()) {
                     return self.lose_on_wire(index, packet);
                 }
                 if self.is_counting {

@@ -176,7 +176,9 @@ impl Watch {
             Watchdog::Off => false,
             Watchdog::On(dog) => dog.detection + dog.restoration + dog.poll * 2 > span,
         };
+        let mut changes = seen.config.changes.list.iter();
         is_watched_longer
+            || changes.any(|change| change.time.as_ps() > first && change.time < end)
             || seen.mitigating.open > 0
             || flows.into_iter().any(will_change)
             || steps.any(|(time, _)| time.as_ps() > first && *time < end)

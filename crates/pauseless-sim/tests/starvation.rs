@@ -209,7 +209,13 @@ fn victims_of_a_deadlock_do_not_starve() {
     made.beats.resize(10 + 3 * window, [0; 3]);
     assert_eq!(made.judged(made.beats.len()).starved.len(), 3);
     let found = Time::ZERO + BEAT * 10;
-    made.episodes = vec![Episode { found, cycle: Vec::new(), broken: None }];
+    made.episodes = vec![Episode {
+        found,
+        cycle: Vec::new(),
+        broken: None,
+        after_event: None,
+        broken_by_event: None,
+    }];
     let held = made.judged(made.beats.len());
     assert_eq!((held.starved.len(), held.undecided), (0, None));
     made.episodes[0].broken = Some(found + BEAT * window as u64);

@@ -117,6 +117,8 @@ fn watched(bed: &Bed) -> Watched {
         found: episode.deadlock.time,
         cycle: episode.deadlock.cycle.clone(),
         broken: episode.broken,
+        after_event: None,
+        broken_by_event: None,
     });
     let mut trips = Vec::new();
     for (node, machine) in (0..).map(NodeId).zip(bed.nodes()) {

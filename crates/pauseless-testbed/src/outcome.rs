@@ -72,6 +72,7 @@ pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
         expired_packets: 0,
         expired_bytes: Bytes::ZERO,
         losses: Losses::default(),
+        lost_control_frames: 0,
         refused: Lost::default(),
         episodes: watched.episodes,
         trips: watched.trips,

@@ -301,6 +301,8 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
             "no node sees a deadlock of several, so none drains it; take `[recovery]` out";
         !config.mitigation.limits.is_empty() =>
             "ports have no rate limits; take `[[rate_limit]]` out";
+        !config.changes.is_empty() =>
+            "nobody takes links down or changes tables; take `[[event]]` out";
     };
     let is_counted = |flow: &Flow| flow.ttl != Flow::TTL_NONE;
     let counted = "switches count no hops; take TTLs out".to_string();

@@ -115,6 +115,11 @@ impl CbfcDownstream {
         self.abr = fctbs & self.counters.mask();
     }
 
+    /// Makes a message due now, and the others one period after the other.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.next = now;
+    }
+
     fn free_blocks(&self) -> u64 {
         self.capacity_blocks.saturating_sub(self.held_blocks)
     }

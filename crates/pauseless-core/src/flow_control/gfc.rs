@@ -454,6 +454,11 @@ impl TimeDownstream {
             hold: Hold::NEVER,
         }
     }
+
+    /// Makes a message due now, and the others one period after the other.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.next = now;
+    }
 }
 
 impl Downstream for TimeDownstream {

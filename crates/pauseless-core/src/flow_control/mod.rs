@@ -492,6 +492,26 @@ impl AnyDownstream {
         peer.resumes() != self.resumes() && self.resumed_at() >= settled
     }
 
+    /// Forgets how much has arrived, where that is counted, because the link has come up anew: what is
+    /// held stays.
+    pub(crate) fn forget_arrivals(&mut self) {
+        if matches!(self, AnyDownstream::Cbfc(_) | AnyDownstream::GfcTime(_)) {
+            self.on_peer_signal(Signal::Credit { fctbs: 0, fccl: 0 });
+        }
+    }
+
+    /// What this half says while the link comes up, before any frame, from where on its period counts.
+    /// PFC, and schemes of others, say nothing then.
+    pub(crate) fn introduce(&mut self, now: Time) -> Option<Signal> {
+        match self {
+            AnyDownstream::None | AnyDownstream::Pfc(_) | AnyDownstream::Outside(_) => return None,
+            AnyDownstream::Cbfc(half) => half.restart(now),
+            AnyDownstream::GfcTime(half) => half.restart(now),
+            AnyDownstream::GfcBuffer(_) | AnyDownstream::GfcConceptual(_) => {}
+        }
+        self.poll_signal(now)
+    }
+
     /// Takes over the decision of a shared memory; only PFC follows it, see
     /// [`pfc::Config::commanded`].
     pub fn set_pausing(&mut self, is_pausing: bool) {

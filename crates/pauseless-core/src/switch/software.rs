@@ -22,7 +22,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Sending, Switch, SwitchConfig, SwitchPort, Taken, Transmit, Waiting};
+use super::{Dropped, Sending, Switch, SwitchConfig, SwitchPort, Taken, Transmit, Waiting};
 use crate::congestion::dither::Dither;
 use crate::fifo::Fifo;
 use crate::flow_control::cbfc;
@@ -359,6 +359,16 @@ impl<P: Copy> Switch<P> {
             // The ring has room again.
             self.wake_core(now);
         }
+    }
+
+    /// Drops a packet that the NIC of `port` has and has not begun to send.
+    pub(super) fn drop_in_nic(&mut self, port: PortId) -> Option<Dropped<P>> {
+        let nic = &mut self.software.as_mut()?.nics[port.index()];
+        let slot = self.pool.pop_front(&mut nic.fifo)?;
+        let (size, class) = (slot.header.size(), slot.header.leaving());
+        let queue = self.queue(port, class);
+        self.software.as_mut()?.committed[queue] -= in_blocks(size);
+        Some(Dropped { packet: slot.packet, size, ingress: slot.ingress, egress: port, class })
     }
 
     /// The free places of all rings, as one FIFO could use them.

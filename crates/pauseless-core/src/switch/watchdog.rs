@@ -251,6 +251,15 @@ impl<P: Copy> Switch<P> {
         };
     }
 
+    /// Ends a storm, because the link that it came by has failed.
+    #[cold]
+    pub(super) fn calm(&mut self, now: Time, port: PortId, class: Class) {
+        if let State::Tripped { .. } = *self.state(port, class) {
+            self.restore(now, port, class);
+        }
+        *self.state(port, class) = State::Calm;
+    }
+
     fn heed(&mut self, now: Time, port: PortId, class: Class, heed: Heed) {
         self.ports[port.index()].port.set_heed(class, heed);
         self.look_at_gate(now, port, class);

@@ -1,15 +1,20 @@
 //! Losses by cause, deadlocks one by one, and what the watchdogs have seen.
 
 use pauseless_core::unit::Time;
-use pauseless_sim::outcome::{Episode, Losses, Lost, Trip};
+use pauseless_sim::outcome::{Episode, Lost, Trip};
 
 use super::{QueueName, egress_name, egress_names};
+use crate::verdict::event_name;
 use pauseless_run::Run;
 use pauseless_text::records;
 
 records! {
     /// What was lost, by cause.
-    pub struct LossesRecord(losses: &Losses) {
+    pub struct LossesRecord(run: &Run) after {
+        let losses = &run.outcome.losses;
+        let has_events = !run.scenario.config.changes.is_empty();
+        let after_events = |lost: Lost| has_events.then(|| LostRecord::new(lost));
+    } {
         /// What did not fit where it arrived.
         overrun: LostRecord = LostRecord::new(losses.overrun);
         /// What the PFC watchdogs of switches dropped.
@@ -19,6 +24,12 @@ records! {
         /// What wires lost by themselves; left out if they were not to.
         #[serde(skip_serializing_if = "Option::is_none")]
         wire: Option<LostRecord> = (losses.wire.packets > 0).then(|| LostRecord::new(losses.wire));
+        /// What was lost with links and switches that failed; left out without events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        event: Option<LostRecord> = after_events(losses.event);
+        /// What came to a switch that knew no way for it any more; left out without events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        no_route: Option<LostRecord> = after_events(losses.no_route);
     }
 
     /// Packets and their bytes.
@@ -36,6 +47,12 @@ records! {
         found_ps: u64 = episode.found.as_ps();
         /// When a queue of the cycle moved again, or was dropped; null if none ever did.
         broken_ps: Option<u64> = episode.broken.map(Time::as_ps);
+        /// The last event before it was found; absent if there was none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        after_event: Option<String> = event_name(run, episode.after_event);
+        /// The event that broke it; absent if none did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        broken_by_event: Option<String> = event_name(run, episode.broken_by_event);
         /// Each waits for the next, the last for the first.
         cycle: Vec<QueueName> = egress_names(run, &episode.cycle);
     }

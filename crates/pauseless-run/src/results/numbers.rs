@@ -5,12 +5,13 @@
 //! `UPDATE_EXPECT=1 cargo test -p pauseless-run --test metrics_docs` writes it into the documentation.
 
 use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_sim::Outcome;
 
 use super::Json::{Absent, Null};
 use super::Kept::{Always, Sampled, Usually};
 use super::Unit::{Gbps, Kb, Ms, One, PerMs, PerSecond, Percent, Us};
 use super::Value::{self, Real, Shown, Whole};
-use super::{Measure, Number, Of};
+use super::{Facts, Measure, Number, Of};
 use crate::metrics::completion::{fct, slowdown};
 use crate::metrics::has_started;
 
@@ -57,6 +58,16 @@ pub static NUMBERS: &[Number] = numbers! {
     /// wires lose by `wire_loss` is not among them.
     "lost": One, Run(|it| Some(Whole(it.run.outcome.lost_packets))), json: Absent("lost_packets"),
         kept: Always;
+    /// Packets lost with links and switches that failed by an `[[event]]`; they are not among the lost.
+    "lost_to_events": One, Run(|it| events(it, |outcome| outcome.losses.event.packets)),
+        json: Absent("losses.event.packets"), kept: Sampled, may_be_missing: true;
+    /// Packets that a switch knew no way for, after an `[[event]]`; they are not among the lost.
+    "no_route": One, Run(|it| events(it, |outcome| outcome.losses.no_route.packets)),
+        json: Absent("losses.no_route.packets"), kept: Sampled, may_be_missing: true;
+    /// How many deadlocks an `[[event]]` broke.
+    "broken_by_events": One, Run(|it| events(it, |outcome| {
+        outcome.episodes.iter().filter(|it| it.broken_by_event.is_some()).count() as u64
+    })), kept: Sampled, may_be_missing: true;
     /// How many warnings the scenario has.
     "warnings": One, Run(|it| count(it.run.scenario.warnings.len())), kept: Always;
     /// How much time was simulated.
@@ -277,6 +288,12 @@ pub static NUMBERS: &[Number] = numbers! {
     "rate": Gbps, Flow(|it| Some(Real(it.outcome.goodput_late_bps))), head: "<late-goodput",
         json: Absent("goodput_late_bps"), kept: Sampled;
 };
+
+/// A count of a run in which there are events.
+fn events(it: &Facts<'_>, count: impl Fn(&Outcome) -> u64) -> Option<Value> {
+    let has_events = !it.run.scenario.config.changes.is_empty();
+    has_events.then(|| Whole(count(&it.run.outcome)))
+}
 
 fn flag(is: bool) -> Option<Value> {
     Some(Whole(is.into()))

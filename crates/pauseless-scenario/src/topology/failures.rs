@@ -153,6 +153,24 @@ impl RandomFailures {
     }
 }
 
+/// The link between two nodes. Behind the second name may stand which of parallel links it is; otherwise
+/// it is the first.
+pub(crate) fn find_link(topology: &Topology, sink: &Sink, pair: &Pair) -> Option<LinkIndex> {
+    let [a, b] = &pair.names;
+    let (b, number) = b.split_link(sink)?;
+    let first = find_node(topology, sink, a)?;
+    let second = find_node(topology, sink, &b)?;
+    let port = topology.ports_towards(first, second).nth(number.unwrap_or(1) - 1);
+    if port.is_none() {
+        let message = match topology.port_named(&format!("{}:{}", a.value, pair.names[1].value)) {
+            Ok(_) => format!("there is no link between {} and {}", a.value, b.value),
+            Err(error) => error.to_string(),
+        };
+        sink.push(pair.place.problem(message));
+    }
+    Some(topology.port(first, port?).link)
+}
+
 /// The links that `failed_links` takes down.
 struct Links<'a> {
     healthy: &'a Topology,

@@ -92,6 +92,7 @@ impl<'c> Simulator<'c> {
             later: Vec::new(),
             posted: Vec::new(),
             mitigating: Mitigating::new(config),
+            changing: None,
             stopping: Stopping::new(config),
             tracer: None,
             replay: None,

@@ -6,8 +6,8 @@ use super::Simulator;
 use crate::fabric::{Frame, Node};
 
 impl Simulator<'_> {
-    /// Asserts that every byte a host has sent was delivered, refused or lost, has expired, waits
-    /// in a node or is on a wire.
+    /// Asserts that every byte a host has sent was delivered, refused or lost, has expired, was dropped
+    /// because of an event or for want of a route, waits in a node or is on a wire.
     pub(super) fn assert_conserved(&self) {
         let mut sent = self.tally.notice_bytes;
         let mut in_network = Bytes::ZERO;
@@ -28,6 +28,8 @@ impl Simulator<'_> {
         let delivered: Bytes = self.flows.iter().map(|flow| flow.delivered).sum();
         let dropped = self.tally.losses.total().bytes
             + self.tally.losses.wire.bytes
+            + self.tally.losses.event.bytes
+            + self.tally.losses.no_route.bytes
             + self.tally.expired_bytes
             + self.tally.refused.bytes;
         assert_eq!(

@@ -335,9 +335,9 @@ impl Simulator<'_> {
             return;
         }
         let (group, hash) = self.route_of_answers(flow);
-        let Some(egress) = self.config.table.next_hop(node, group, hash) else {
-            // Scenarios without such a route are refused; in a run that was built otherwise the
-            // message is dropped.
+        let Ok(egress) = self.next_hop(node, group, hash) else {
+            // Scenarios without such a route are refused; where routes change, or a run was built
+            // otherwise, the message is not sent.
             return;
         };
         let size = self.config.transport.sizes.of(feedback);

@@ -10,7 +10,7 @@ use super::Simulator;
 use crate::config::{Config, Recovery, Watchdog};
 use crate::event::{Event, Kind};
 use crate::fabric::{End, Node, Packet};
-use crate::outcome::{Deadlock, EgressQueue, Episode, Loss, Lost, Trip};
+use crate::outcome::{Deadlock, EgressQueue, Episode, Loss, Losses, Lost, Trip};
 use crate::tag::Tag;
 
 /// The deadlocks and storms so far.
@@ -26,13 +26,21 @@ pub(crate) struct Mitigating {
     pub open: usize,
     found: Vec<Found>,
     pub trips: Vec<Trip>,
+    /// The last event that has changed the network.
+    last_event: Option<u32>,
+    /// The last event that has changed the network, if nothing was done about deadlocks since.
+    last_act: Option<u32>,
 }
 
 /// A deadlock that was found.
 #[derive(Debug)]
 struct Found {
     deadlock: Deadlock,
+    /// The last event before it.
+    after: Option<u32>,
     broken: Option<Time>,
+    /// The event that has broken it, if it was one.
+    broken_by: Option<u32>,
 }
 
 /// Why a packet was dropped on purpose.
@@ -40,6 +48,8 @@ struct Found {
 pub(super) enum Cause {
     Watchdog,
     Drain,
+    Event,
+    NoRoute,
 }
 
 impl Mitigating {
@@ -50,10 +60,14 @@ impl Mitigating {
         Mitigating {
             is_watching: mitigation.watchdog != Watchdog::Off,
             is_acting,
-            is_breaking: is_acting || mitigation.recovery != Recovery::None,
+            is_breaking: is_acting
+                || mitigation.recovery != Recovery::None
+                || !config.changes.is_empty(),
             open: 0,
             found: Vec::new(),
             trips: Vec::new(),
+            last_event: None,
+            last_act: None,
         }
     }
 
@@ -62,8 +76,21 @@ impl Mitigating {
             found: found.deadlock.time,
             cycle: found.deadlock.cycle.clone(),
             broken: found.broken,
+            after_event: found.after,
+            broken_by_event: found.broken_by,
         });
         episodes.collect()
+    }
+
+    /// Notes that an event has changed the network.
+    pub(super) fn note_change(&mut self, event: u32) {
+        (self.last_event, self.last_act) = (Some(event), Some(event));
+    }
+
+    /// The cycles of the deadlocks that were found and are not broken.
+    pub(super) fn open_cycles(&self) -> Vec<Vec<EgressQueue>> {
+        let open = self.found.iter().filter(|found| found.broken.is_none());
+        open.map(|found| found.deadlock.cycle.clone()).collect()
     }
 
     /// Whether a deadlock that was found is still unbroken.
@@ -105,13 +132,13 @@ impl Simulator<'_> {
     }
 
     /// Accounts for a packet that was dropped on purpose.
-    fn account(&mut self, node: NodeId, dropped: Dropped<Tag>, cause: Cause) {
+    pub(super) fn account(&mut self, node: NodeId, dropped: Dropped<Tag>, cause: Cause) {
         let size = dropped.size;
         self.forget(dropped.packet, size);
+        self.tally.losses.add(cause, size);
         match cause {
-            Cause::Drain => add(&mut self.tally.losses.drain, size),
+            Cause::Drain | Cause::Event | Cause::NoRoute => {}
             Cause::Watchdog => {
-                add(&mut self.tally.losses.watchdog, size);
                 let queue = EgressQueue { node, port: dropped.egress, class: dropped.class };
                 let trip = self.mitigating.trips.iter_mut().rev().find(|trip| trip.queue == queue);
                 let trip = trip.expect("only tripped queues drop");
@@ -155,6 +182,7 @@ impl Simulator<'_> {
                     dropped: Lost::default(),
                 });
                 if self.mitigating.is_acting {
+                    self.mitigating.last_act = None;
                     self.break_episodes(queue);
                 }
             } else {
@@ -210,7 +238,8 @@ impl Simulator<'_> {
     fn open_episode(&mut self, deadlock: Deadlock) {
         let index = self.mitigating.found.len() as u32;
         self.mitigating.open += usize::from(self.mitigating.is_breaking);
-        self.mitigating.found.push(Found { deadlock, broken: None });
+        let after = self.mitigating.last_event;
+        self.mitigating.found.push(Found { deadlock, after, broken: None, broken_by: None });
         if let Recovery::Drain { delay } = self.config.mitigation.recovery {
             let due = self.now.saturating_add(delay);
             self.queue.push_whole(Event::new(due, Kind::Recover, index));
@@ -240,6 +269,7 @@ impl Simulator<'_> {
                 self.queue.leave(queue.node);
             }
             if is_moved {
+                self.mitigating.last_act = None;
                 self.break_episodes(queue);
                 return;
             }
@@ -260,11 +290,12 @@ impl Simulator<'_> {
 
     /// Closes the deadlocks whose cycles `queue`, which moves, is on. What stood behind them may be
     /// stuck in a cycle of its own, which no event has touched since.
-    fn break_episodes(&mut self, queue: EgressQueue) {
+    pub(super) fn break_episodes(&mut self, queue: EgressQueue) {
         let mut members = Vec::new();
         for found in &mut self.mitigating.found {
             if found.broken.is_none() && found.deadlock.cycle.contains(&queue) {
                 found.broken = Some(self.now);
+                found.broken_by = self.mitigating.last_act;
                 self.mitigating.open -= 1;
                 members.extend(found.deadlock.members.iter().copied());
             }
@@ -272,6 +303,19 @@ impl Simulator<'_> {
         for member in members {
             self.look_for_deadlock(member);
         }
+    }
+}
+
+impl Losses {
+    /// Counts a packet that was dropped on purpose, or because of an event.
+    pub(super) fn add(&mut self, cause: Cause, size: Bytes) {
+        let lost = match cause {
+            Cause::Watchdog => &mut self.watchdog,
+            Cause::Drain => &mut self.drain,
+            Cause::Event => &mut self.event,
+            Cause::NoRoute => &mut self.no_route,
+        };
+        add(lost, size);
     }
 }
 

@@ -141,6 +141,7 @@ impl Simulator<'_> {
         self.tally.events += 1;
         match event.kind() {
             Kind::Recover => self.on_recover(event.index()),
+            Kind::Change => self.on_change(event.index()),
             Kind::Sample => {
                 self.recorder.sample(&SampledRun {
                     now: self.now,

@@ -26,6 +26,8 @@ pub(crate) struct Tally {
     pub notice_bytes: Bytes,
     /// The bytes of feedback packets that have arrived.
     pub answered_bytes: Bytes,
+    /// Control frames that wires have lost.
+    pub lost_control_frames: u64,
     pub loss: Option<Loss>,
     /// The packets that targets discarded.
     pub refused: Lost,
@@ -78,6 +80,7 @@ impl Tally {
             answer_bytes,
             notice_bytes,
             answered_bytes,
+            lost_control_frames,
             loss,
             refused,
             pause_frames,
@@ -99,6 +102,7 @@ impl Tally {
         self.answer_bytes += *answer_bytes;
         self.notice_bytes += *notice_bytes;
         self.answered_bytes += *answered_bytes;
+        self.lost_control_frames += lost_control_frames;
         self.lose(*loss);
         add_lost(&mut self.refused, refused);
         self.pause_frames += pause_frames;
@@ -112,11 +116,13 @@ impl Tally {
 }
 
 fn add_losses(sum: &mut Losses, part: &Losses) {
-    let Losses { overrun, watchdog, drain, wire } = part;
+    let Losses { overrun, watchdog, drain, wire, event, no_route } = part;
     add_lost(&mut sum.overrun, overrun);
     add_lost(&mut sum.watchdog, watchdog);
     add_lost(&mut sum.drain, drain);
     add_lost(&mut sum.wire, wire);
+    add_lost(&mut sum.event, event);
+    add_lost(&mut sum.no_route, no_route);
 }
 
 fn add_lost(sum: &mut Lost, part: &Lost) {

@@ -135,6 +135,7 @@ pub fn controlled(
         stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
+        changes: Default::default(),
         is_tracing: false,
         replay: Replay::Off,
         probes: Probes::default(),

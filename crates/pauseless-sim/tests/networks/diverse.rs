@@ -128,6 +128,7 @@ impl Diverse {
             stop: Stop::DEADLOCK,
             starvation_permille: 100,
             mitigation: Mitigation::default(),
+            changes: Default::default(),
             is_tracing: false,
             replay: Replay::Off,
             probes: Probes::default(),

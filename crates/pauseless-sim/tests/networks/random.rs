@@ -98,6 +98,7 @@ fn drawn_network(
         stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
+        changes: Default::default(),
         is_tracing: false,
         replay: Replay::Off,
         probes: Probes::default(),
