@@ -239,7 +239,7 @@ struct Follows {
 /// What both findings must have in common for the one to explain the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// The port.
+    /// Both are about the same port of the same device.
     Port,
     /// The port and the priority group.
     Group,

@@ -26,7 +26,7 @@ pub struct Stray {
 /// What was found on the ways of packets.
 #[derive(Debug, Default)]
 pub struct Roads {
-    /// Circles and valleys.
+    /// The circles and valleys that packets take through the fabric.
     pub strays: Vec<Stray>,
     /// What was not looked at.
     pub notes: Vec<String>,
