@@ -127,7 +127,8 @@ fn cpu_seconds() -> f64 {
 /// Linux counts processor time for programs in hundredths of a second, on every machine.
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Steps after the build that need none of the others, and much of whose time is waiting.
-const BESIDE: [&str; 8] = ["examples", "package", "instructions", "page", "wire", "routes", "opensm", "book"];
+const BESIDE: [&str; 8] =
+    ["examples", "package", "instructions", "page", "wire", "routes", "opensm", "book"];
 
 struct Step {
     name: &'static str,
