@@ -272,10 +272,8 @@ impl Kind {
                     section.report(problem.expected("less than `period`"));
                 }
             }
-            Kind::BitErrors(keys) => {
-                if !keys.share.is_written && !keys.bit_error_rate.is_written {
-                    section.report(keys.place.missing("share", "0.001, or bit_error_rate = 1e-6"));
-                }
+            Kind::BitErrors(keys) if !keys.share.is_written && !keys.bit_error_rate.is_written => {
+                section.report(keys.place.missing("share", "0.001, or bit_error_rate = 1e-6"));
             }
             _ => {}
         }

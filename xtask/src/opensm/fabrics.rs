@@ -136,8 +136,8 @@ fn torus(name: &'static str, sizes: [usize; 3], hosts: usize) -> Fabric {
     };
     for at in 0..x * y * z {
         let place = [at % x, at / x % y, at / (x * y)];
-        for dimension in 0..3 {
-            if sizes[dimension] > 1 {
+        for (dimension, size) in sizes.into_iter().enumerate() {
+            if size > 1 {
                 cabling.cable(number(place), next(place, dimension, 1));
             }
         }

@@ -7,7 +7,7 @@ pub(super) const BLOCK: usize = 512;
 
 /// Whether these first bytes are the header of a member.
 pub(super) fn is_header(start: &[u8]) -> bool {
-    start.first_chunk().is_some_and(|header| has_sum(header))
+    start.first_chunk().is_some_and(has_sum)
 }
 
 /// The members of an archive.
