@@ -155,9 +155,9 @@ fn take<'s>(dumps: &mut Dumps<'s>, source: &'s Source, format: ib::Format) -> Re
         Format::PathSl => put(&mut dumps.levels, source, ib::path_sl::parse(text)),
         Format::SaPaths => put(&mut dumps.levels, source, ib::saquery::paths::parse(text)),
         Format::Manager => {
-            let engine = ib::manager::parse(text).map_err(|problem| source.refuse(problem))?;
+            let engine = ib::opensm_log::parse(text).map_err(|problem| source.refuse(problem))?;
             // A log says what was in force, a configuration what was wanted.
-            if dumps.engine.is_none() || (engine.is_some() && ib::manager::is_log(text)) {
+            if dumps.engine.is_none() || (engine.is_some() && ib::opensm_log::is_log(text)) {
                 dumps.engine = engine;
             }
             Ok(())

@@ -35,7 +35,7 @@ section! {
     /// Something happens to the network during the run: see [events.md](events.md). Packets that are lost
     /// with a link count by themselves, and are no finding.
     pub struct Common {
-        /// When it happens.
+        /// The instant at which it happens.
         at: Span, within TIMES, required "\"1 ms\"";
     }
 }
@@ -136,13 +136,13 @@ section! {
 /// A kind of event with its keys.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// A link fails.
+    /// A link fails in both directions.
     LinkDown(LinkDown),
-    /// A link returns.
+    /// A link that failed returns.
     LinkUp(LinkUp),
-    /// A switch fails.
+    /// A switch fails with all its links.
     SwitchDown(SwitchDown),
-    /// A switch returns.
+    /// A switch that failed returns.
     SwitchUp(SwitchUp),
     /// A link fails and returns, again and again.
     Flap(Flap),
@@ -171,7 +171,7 @@ pub(crate) fn info() -> Info {
     Info { about: Common::about(), keys: Common::keys(), variants: Some(kinds().describe()) }
 }
 
-/// One `[[event]]`.
+/// An `[[event]]` of a scenario, as it was written.
 #[derive(Clone, Debug)]
 struct Event {
     common: Common,

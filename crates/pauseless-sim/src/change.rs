@@ -26,7 +26,7 @@ pub struct Change {
     /// The number of the event that it is a part of, for reports: a flapping link is one event with many
     /// changes, and so is a failure with all that switches learn of it.
     pub event: u32,
-    /// What happens.
+    /// What happens to the network then.
     pub what: What,
 }
 
@@ -90,7 +90,7 @@ impl Noise {
 }
 
 impl Changes {
-    /// Whether nothing happens.
+    /// Whether nothing changes during the run.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

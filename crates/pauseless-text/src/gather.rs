@@ -72,7 +72,7 @@ struct Gathering<'w> {
 enum Place {
     /// It was passed itself.
     Passed,
-    /// In a folder.
+    /// It lies in a folder that was passed.
     Folder,
 }
 

@@ -158,9 +158,10 @@ impl Cabling {
         let mut text = String::new();
         for (at, node) in self.nodes.iter().enumerate() {
             let ports = node.ports.keys().next_back().map_or(1, |&port| usize::from(port));
-            let (own, kind, ports) = match node.is_switch {
-                true => ("switchguid", "Switch", ports.max(SWITCH_PORTS)),
-                false => ("caguid", "Ca", ports),
+            let (own, kind, ports) = if node.is_switch {
+                ("switchguid", "Switch", ports.max(SWITCH_PORTS))
+            } else {
+                ("caguid", "Ca", ports)
             };
             let (guid, id, name) = (node.guid, self.id(at), &node.name);
             text += &format!("{own}=0x{guid:x}\n{kind}\t{ports} \"{id}\"\t\t# \"{name}\"");

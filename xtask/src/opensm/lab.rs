@@ -37,7 +37,7 @@ impl Order<'_> {
     }
 }
 
-/// Those that stay.
+/// The members of a partition: who stays in the fabric.
 pub struct Members {
     pub ports: BTreeSet<u64>,
     /// The node identifier of an adapter with one of these ports.

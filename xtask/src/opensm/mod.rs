@@ -120,7 +120,7 @@ fn lab(scope: Scope) -> io::Result<Outcome> {
         let own = proved.iter().filter(|(name, _)| *name == fabric.name);
         let own = Vec::from_iter(own.map(|(_, proved)| proved));
         let preferred = proof::preferred(&minhop.files)?;
-        outcome = outcome.and(proofs(fabric, &best_load(&tried, fabric), &own, &preferred));
+        outcome = outcome.and(proofs(fabric, best_load(&tried, fabric), &own, &preferred));
     }
     println!("opensm: {:.1} s", begin.elapsed().as_secs_f64());
     Ok(outcome)
@@ -174,7 +174,7 @@ fn try_engine<'a>(fabric: &'a Fabric, engine: &Engine) -> io::Result<Tried<'a>> 
     Ok(Tried { fabric, engine: engine_name, line, dumps: Some(dumps), ibdmchk, agree })
 }
 
-/// Prints all verdicts.
+/// Prints the verdicts on all tables, ours beside those of others.
 fn verdicts(tried: &[Tried]) -> Outcome {
     let mut outcome = Outcome::Clean;
     let (mut up, mut spoke) = (0, 0);
@@ -190,24 +190,28 @@ fn verdicts(tried: &[Tried]) -> Outcome {
     outcome
 }
 
-/// The smallest largest load of opensm's engines that lose no pair, and which engine it is.
-fn best_load(tried: &[Tried], fabric: &Fabric) -> (u64, &'static str) {
+/// The best of opensm's engines on a fabric, of those that lose no pair.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Best {
+    /// The largest number of pairs over a link.
+    load: u64,
+    engine: &'static str,
+}
+
+fn best_load(tried: &[Tried], fabric: &Fabric) -> Best {
     let own = tried.iter().filter(|tried| tried.fabric.name == fabric.name);
     let loads = own.filter_map(|tried| {
         let tables = &tried.dumps.as_ref()?.tables;
-        (tables.lost == 0).then_some((tables.largest_load, tried.engine))
+        let best = Best { load: tables.largest_load, engine: tried.engine };
+        (tables.lost == 0).then_some(best)
     });
     loads.min().expect("minhop has tables")
 }
 
 /// Prints what became of the proposals for a fabric. What was carried out must be clean, and the
 /// load of the proposal that comes first at most half as much again as that of opensm's best engine.
-fn proofs(
-    fabric: &Fabric,
-    &(best, engine): &(u64, &str),
-    proved: &[&Proved],
-    preferred: &[String],
-) -> Outcome {
+fn proofs(fabric: &Fabric, best: Best, proved: &[&Proved], preferred: &[String]) -> Outcome {
+    let Best { load: best, engine } = best;
     let mut outcome = Outcome::Clean;
     let mut by_kind: BTreeMap<&str, &State> =
         proved.iter().map(|proved| (proved.kind, &proved.state)).collect();

@@ -41,7 +41,7 @@ fn ask_all(data: &UnixDatagram, adapters: &Adapters) -> io::Result<Levels> {
             let Some(path) = paths.next() else { break };
             number += 1;
             pending.insert(number, path);
-            data.send(&question(adapters.manager, number, path))?;
+            data.send(&question(adapters.manager, number, path.0, path.1))?;
         }
         if pending.is_empty() {
             return Ok(levels);
@@ -52,8 +52,8 @@ fn ask_all(data: &UnixDatagram, adapters: &Adapters) -> io::Result<Levels> {
             if timeouts > 5 || error.kind() != io::ErrorKind::WouldBlock {
                 return Err(io::Error::other(format!("opensm does not answer: {error}")));
             }
-            for (&number, &path) in &pending {
-                data.send(&question(adapters.manager, number, path))?;
+            for (&number, &(source, target)) in &pending {
+                data.send(&question(adapters.manager, number, source, target))?;
             }
             continue;
         }
@@ -68,7 +68,7 @@ fn ask_all(data: &UnixDatagram, adapters: &Adapters) -> io::Result<Levels> {
 }
 
 /// A question of an adapter: get the path record for this source and target.
-fn question(manager: u16, number: u64, (source, target): (u16, u16)) -> [u8; HEADER + MAD] {
+fn question(manager: u16, number: u64, source: u16, target: u16) -> [u8; HEADER + MAD] {
     let mut packet = [0; HEADER + MAD];
     packet[0..2].copy_from_slice(&manager.to_be_bytes());
     // Queue pair 1 at both ends, and the length.
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_question_names_both_addresses() {
-        let packet = question(0x28c, 7, (0x0102, 0x0304));
+        let packet = question(0x28c, 7, 0x0102, 0x0304);
         assert_eq!(packet[..16], [2, 0x8c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
         assert_eq!(packet[24..36], [0, 0, 0, 0, 0, 0, 1, 0, 1, 3, 2, 1]);
         assert_eq!(packet[HEADER + 15..HEADER + 18], [7, 0, 0x35]);

@@ -95,11 +95,12 @@ fn apply(fabric: &Fabric, minhop: &Dumps, kind: &str, is_thorough: bool) -> io::
         _ => Vec::new(),
     };
     // Who may send to whom, and at which level, is opensm's to say, as it is for adapters.
-    let members = match options.iter().any(|option| option == "-P") {
-        true => Some(members(fabric, minhop, &read("partitions.conf")?)?),
-        false => None,
+    let has_partitions = options.iter().any(|option| option == "-P");
+    let members = if has_partitions {
+        Some(members(fabric, minhop, &read("partitions.conf")?)?)
+    } else {
+        None
     };
-    let has_partitions = members.is_some();
     let service_levels = has_partitions || options.iter().any(|option| option == "-Q");
     if service_levels && !is_thorough && fabric.is_large() {
         return Ok(State::Skipped);

@@ -17,7 +17,7 @@ pub struct Link {
 pub struct End {
     pub is_switch: bool,
     pub is_manager: bool,
-    /// Of the node.
+    /// The GUID of the node that has this port.
     pub guid: u64,
     pub port_guid: u64,
     pub name: String,
@@ -72,10 +72,10 @@ pub struct Adapters {
 }
 
 struct AdapterPort {
-    /// Of the adapter.
+    /// The GUID of the adapter that has this port.
     guid: u64,
     port_guid: u64,
-    /// The first address.
+    /// The first address (LID) of the port.
     lid: u16,
     /// The switch and its port.
     at: (u64, u8),
@@ -267,7 +267,7 @@ type Cables = BTreeMap<(u64, u8), (u64, u8)>;
 
 struct Network {
     adapters: Adapters,
-    /// Those between switches.
+    /// The cables between switches.
     cables: Cables,
     /// The egress by switch and address.
     next: BTreeMap<u64, BTreeMap<u16, u8>>,
@@ -280,6 +280,9 @@ type Buffer = (u64, u8, u8);
 
 /// Packets of one switch and service level for one address.
 struct Packets {
+    switch: u64,
+    /// The port by which they come into the switch.
+    ingress: u8,
     target: u16,
     /// The switch and its port at which the target is.
     end: (u64, u8),
@@ -325,8 +328,8 @@ impl Network {
                 *sources.entry((port.at.0, ingress, level)).or_default() += 1;
             }
             for ((switch, ingress, level), count) in sources {
-                let packets = Packets { target, end, level, count };
-                if self.follow(&mut sums, (switch, ingress), packets) {
+                let packets = Packets { switch, ingress, target, end, level, count };
+                if self.follow(&mut sums, packets) {
                     sums.shortest_hops += count * far.get(&switch).copied().unwrap_or(0);
                 }
             }
@@ -363,9 +366,8 @@ impl Network {
     }
 
     /// Follows packets from the ingress of a switch, and says whether they arrive.
-    fn follow(&self, sums: &mut Sums, at: (u64, u8), packets: Packets) -> bool {
-        let Packets { target, end, level, count } = packets;
-        let (mut switch, mut ingress) = at;
+    fn follow(&self, sums: &mut Sums, packets: Packets) -> bool {
+        let Packets { mut switch, mut ingress, target, end, level, count } = packets;
         let mut way = Vec::new();
         let mut buffer: Option<Buffer> = None;
         let mut arrives = false;
@@ -465,7 +467,7 @@ fn cables(list: &str) -> Result<Cables, String> {
     Ok(between.map(|link| (end(&link.one), end(&link.other))).collect())
 }
 
-/// Reads `opensm.fdbs`.
+/// Reads the forwarding tables in `opensm.fdbs`, by switch and address.
 fn forwarding(text: &str) -> Result<BTreeMap<u64, BTreeMap<u16, u8>>, String> {
     let mut next: BTreeMap<u64, BTreeMap<u16, u8>> = BTreeMap::new();
     let mut switch = None;
@@ -551,9 +553,13 @@ mod tests {
         assert_eq!(read("missing", without, None).lost, 3);
         // A port without a cable is no way to anybody.
         let wrong = |text: &str| {
-            let line = |line: &str| match line.starts_with(&row) {
-                true => format!("{row}008  : 00   : yes\n"),
-                false => format!("{line}\n"),
+            let line = |line: &str| {
+                let line = if line.starts_with(&row) {
+                    row.clone() + "008  : 00   : yes"
+                } else {
+                    line.into()
+                };
+                line + "\n"
             };
             text.lines().map(line).collect()
         };

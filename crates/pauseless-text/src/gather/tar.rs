@@ -163,10 +163,8 @@ fn number(field: &[u8]) -> io::Result<u64> {
 /// The name in a header, with what is written before it.
 fn name(header: &[u8; BLOCK]) -> String {
     let name = text(&header[..100]);
-    let prefix = match header[257..].starts_with(b"ustar\0") {
-        true => text(&header[345..500]),
-        false => String::new(),
-    };
+    let has_prefix = header[257..].starts_with(b"ustar\0");
+    let prefix = if has_prefix { text(&header[345..500]) } else { String::new() };
     if prefix.is_empty() { name } else { format!("{prefix}/{name}") }
 }
 

@@ -52,10 +52,10 @@ pub fn parse(text: &str) -> Result<Vec<AdaptiveTable>, Problem> {
         reader.line(line)?;
     }
     reader.close()?;
-    match reader.tables.is_empty() {
-        true => Err(nothing("table of a switch", "ibdiagnet writes it as ibdiagnet2.far")),
-        false => Ok(reader.tables),
+    if reader.tables.is_empty() {
+        return Err(nothing("table of a switch", "ibdiagnet writes it as ibdiagnet2.far"));
     }
+    Ok(reader.tables)
 }
 
 struct Reader {
@@ -201,9 +201,10 @@ impl Open {
         let port = line.word().decimal(u8::MAX.into(), "a port")? as u8;
         let state = line.word();
         let is_adaptive = state.keyword(&STATES, "is not the state of a LID")?;
-        let group = match line.is_done() {
-            true => None,
-            false => Some(line.word().decimal(u64::from(u16::MAX), "a group")? as u16),
+        let group = if line.is_done() {
+            None
+        } else {
+            Some(line.word().decimal(u64::from(u16::MAX), "a group")? as u16)
         };
         line.expect_end()?;
         let port = if port > PORT_MAX { NO_PORT } else { port };

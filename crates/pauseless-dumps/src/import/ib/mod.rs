@@ -15,7 +15,7 @@ mod guid;
 pub mod lft;
 pub mod lft_dump;
 pub mod link_info;
-pub mod manager;
+pub mod opensm_log;
 pub mod path_sl;
 pub mod rate;
 mod rows;
@@ -52,9 +52,9 @@ pub enum Format {
     IbdmchkSlToVl,
     /// `psl` of ibdmchk: paths to service levels.
     PathSl,
-    /// `ibdiagnet2.db_csv`: cabling.
+    /// `ibdiagnet2.db_csv`, of which the cabling is read.
     DbCsv,
-    /// The output of `iblinkinfo`: cabling.
+    /// The output of `iblinkinfo`, which has the cabling.
     LinkInfo,
     /// A file `.far` of ibdiagnet: forwarding tables with adaptive routing.
     Far,
@@ -98,7 +98,7 @@ pub fn recognise(text: &str) -> Option<Format> {
         (Format::Far, far::looks_like),
         (Format::SaPaths, saquery::paths::looks_like),
         (Format::SaSlToVl, saquery::lanes::looks_like),
-        (Format::Manager, manager::looks_like),
+        (Format::Manager, opensm_log::looks_like),
     ];
     formats.iter().find(|(_, looks_like)| looks_like(text)).map(|(format, _)| *format)
 }

@@ -12,7 +12,7 @@ use pauseless_text::problem::Problem;
 /// The service level with which a node sends to a LID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSl {
-    /// The source.
+    /// The node that sends, as the file names it.
     pub sender: Sender,
     /// The LID of the target.
     pub dlid: u16,

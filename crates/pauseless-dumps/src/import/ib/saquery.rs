@@ -40,10 +40,10 @@ pub mod paths {
             record.field(line)?;
         }
         paths.extend(open.take().map(Record::finish).transpose()?);
-        match paths.is_empty() {
-            true => Err(nothing("path", "`saquery -p --slid 7` prints the paths from LID 7")),
-            false => without_repetition(text, paths),
+        if paths.is_empty() {
+            return Err(nothing("path", "`saquery -p --slid 7` prints the paths from LID 7"));
         }
+        without_repetition(text, paths)
     }
 
     struct Record {
@@ -99,10 +99,10 @@ pub mod lanes {
         if let Some(at) = reader.open {
             return Err(cut(at));
         }
-        match reader.rows.is_empty() {
-            true => Err(nothing("table", "`smpquery sl2vl 7` prints that of LID 7")),
-            false => without_repetition(text, reader.rows),
+        if reader.rows.is_empty() {
+            return Err(nothing("table", "`smpquery sl2vl 7` prints that of LID 7"));
         }
+        without_repetition(text, reader.rows)
     }
 
     struct Reader {
@@ -225,7 +225,7 @@ fn first_line(text: &str) -> &str {
     Lines::new(text).map(|line| line.rest().trim()).find(|line| !line.is_empty()).unwrap_or("")
 }
 
-/// `name......value`.
+/// Splits a line such as `dlid......7` into the name of a field and its value.
 fn field<'t>(mut line: Line<'t>) -> Result<(Word<'t>, Word<'t>), Problem> {
     line.skip_blanks();
     let name = line.until(|byte| byte == b'.');

@@ -70,7 +70,7 @@ pub(super) struct Picture {
 /// How good a state is, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Score {
-    /// The largest load.
+    /// The largest number of pairs over one direction of a link.
     pub load_max: u64,
     /// The hops of all pairs together.
     pub hops: u64,
