@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What decides the result of a run, by crate.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "pauseless-check/src/reach.rs",
     "pauseless-compat/src",
     "pauseless-core/src",
@@ -13,6 +13,7 @@ const SOURCES: [&str; 11] = [
     "pauseless-experiments/src/sweep/network.rs",
     "pauseless-fabric/src",
     "pauseless-run/src",
+    "pauseless-network/src",
     "pauseless-scenario/src",
     "pauseless-sim/src",
     "pauseless-text/src",

@@ -9,7 +9,7 @@ use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{Class, NodeId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Demand, Lane, Traffic};
-use pauseless_fabric::fabric::{Device, Fabric, Medium, Names};
+use pauseless_fabric::fabric::{Device, Fabric, LaneEvidence, Medium, Names};
 use pauseless_fabric::routing::opensm::Subnet;
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_text::source::Source;

@@ -8,7 +8,6 @@ pub(crate) mod check;
 pub(crate) mod check_only;
 pub(crate) mod classes;
 pub mod congestion;
-pub mod custom;
 mod cycle_aware;
 pub mod describe;
 mod events;
@@ -16,7 +15,6 @@ pub mod fabric_file;
 mod filled;
 pub mod flow_control;
 pub mod flows;
-pub mod hosts;
 pub(crate) mod lanes;
 mod lifetime;
 pub mod memory;
@@ -24,16 +22,13 @@ pub mod mitigation;
 mod observe;
 pub mod outside;
 pub mod patch;
-pub mod pattern;
 mod port_group;
 mod resolve;
 mod routes;
-pub mod routing;
 pub mod shape;
 pub mod starter;
 pub mod steps;
 pub mod switch;
-pub mod topology;
 pub mod traffic;
 pub mod transport;
 pub mod vary;
@@ -58,6 +53,8 @@ use pauseless_sim::config::{
     Flow, Follow, Hardware, Mitigation, Probes, Receiver, Replay, WireLoss,
 };
 use toml::de::DeTable;
+
+pub use pauseless_network::{Aim, custom, hosts, pattern, routing, topology};
 
 pub use filled::ScenarioFile;
 pub use filled::chosen;
@@ -122,15 +119,6 @@ pub struct Overrides {
     pub cycle_aware: Option<bool>,
     /// Record where pauses come from, whatever `provenance.record` says.
     pub provenance: bool,
-}
-
-/// What a file is read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
-    /// To be simulated: everything must be there.
-    Run,
-    /// To be looked at by `check`: the fabric is enough.
-    Check,
 }
 
 /// Far more than anybody writes by hand; lists of flows are long.

@@ -22,7 +22,7 @@ pub(crate) fn write(scenario: &Scenario) -> String {
     let Scenario { parts, config, .. } = scenario;
     let mut file = File::default();
     parts.general.write(&mut file);
-    topology::write(&mut file, parts);
+    topology::write(&mut file, parts.shape.as_ref(), &parts.healthy, &parts.failed);
     write_routing(&mut file, scenario);
     write_classes(&mut file, scenario);
     // The most common parameters stand for all, the others for the ports that they are about.

@@ -187,6 +187,7 @@ const DATAPLANE: &str = "pauseless-dataplane";
 const TEXT: &str = "pauseless-text";
 const FIGURES: &str = "pauseless-figures";
 const DUMPS: &str = "pauseless-dumps";
+const NETWORK: &str = "pauseless-network";
 const SCENARIO: &str = "pauseless-scenario";
 const RUN: &str = "pauseless-run";
 const COMPAT: &str = "pauseless-compat";
@@ -199,7 +200,7 @@ const EXPERIMENTS: &str = "pauseless-experiments";
 const TESTBED: &str = "pauseless-testbed";
 
 /// The crates and what each may depend on, from the bottom up.
-const LAYERS: [Layer; 19] = [
+const LAYERS: [Layer; 20] = [
     Layer {
         name: CORE,
         below: &[],
@@ -249,8 +250,14 @@ const LAYERS: [Layer; 19] = [
         reason: "a dump becomes a fabric without any time",
     },
     Layer {
+        name: NETWORK,
+        below: &[CORE, FABRIC, TEXT],
+        outside: Outside::AnyButSerde,
+        reason: "a topology with its routes has no time and no flows",
+    },
+    Layer {
         name: SCENARIO,
-        below: &[CORE, FABRIC, SIM, TEXT],
+        below: &[CORE, FABRIC, SIM, TEXT, NETWORK],
         outside: Outside::Any,
         reason: "a scenario is read without being run",
     },

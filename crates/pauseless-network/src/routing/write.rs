@@ -16,11 +16,12 @@ pub struct Address {
     pub number: usize,
     /// The place of its host in [`Topology::hosts`].
     pub place: usize,
+    /// The group of packets that are sent to this address.
     pub group: GroupId,
 }
 
 /// All addresses, first those that all hosts have.
-pub(crate) fn addresses(topology: &Topology, groups: &Groups) -> Vec<Address> {
+pub fn addresses(topology: &Topology, groups: &Groups) -> Vec<Address> {
     let mut numbers = vec![0; topology.host_count()];
     let addresses = groups.addresses().map(|group| {
         let place = groups.of_host(groups.target(group)).index();
@@ -48,7 +49,7 @@ fn add(spans: &mut Vec<HostSpan>, address: Address) {
 }
 
 /// These addresses, in order, as lists of hosts.
-pub(crate) fn spans(addresses: impl IntoIterator<Item = Address>) -> Vec<HostSpan> {
+pub fn spans(addresses: impl IntoIterator<Item = Address>) -> Vec<HostSpan> {
     let mut spans = Vec::new();
     for address in addresses {
         add(&mut spans, address);
@@ -57,14 +58,14 @@ pub(crate) fn spans(addresses: impl IntoIterator<Item = Address>) -> Vec<HostSpa
 }
 
 /// What a switch calls the node behind a port, such as `S2`, or `S2#2` behind the second link.
-pub(crate) fn facing(topology: &Topology, node: NodeId, port: PortId) -> String {
+pub fn facing(topology: &Topology, node: NodeId, port: PortId) -> String {
     let name = topology.port_name(node, port);
     name.split_once(':').map(|(_, facing)| facing.to_string()).unwrap_or(name)
 }
 
 impl TableKeys {
     /// The tables of all switches; paths are left to their flows.
-    pub(crate) fn of(topology: &Topology, table: &ForwardingTable, groups: &Groups) -> TableKeys {
+    pub fn of(topology: &Topology, table: &ForwardingTable, groups: &Groups) -> TableKeys {
         let addresses = addresses(topology, groups);
         let tables = topology.switches().iter().map(|&switch| {
             let mut by_port = vec![Vec::new(); topology.ports(switch).len()];

@@ -17,8 +17,8 @@ use pauseless_text::problem::Sink;
 use pauseless_text::variant;
 use pauseless_text::{section, words};
 
-pub(crate) use tables::{Addresses, Tables};
-pub(crate) use write::{Address, addresses, facing, spans};
+pub use tables::{Addresses, Tables};
+pub use write::{Address, addresses, facing, spans};
 
 /// The name of the section.
 pub const NAME: &str = "routing";
@@ -29,6 +29,7 @@ pub enum Rule {
     /// Packets take one of the shortest paths.
     Shortest(SinglePath),
     /// Flows are spread over all shortest paths by a hash.
+    /// All of them, by a hash of the flow.
     Ecmp,
     /// Packets take one of the paths that go up, then down.
     UpDown(SinglePath),
@@ -42,15 +43,19 @@ pub enum Rule {
 
 /// How many equally good next hops are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PathCount {
+pub enum PathCount {
+    /// One, which [`Tie`] chooses.
     Single,
+    /// All of them, by a hash of the flow.
     Ecmp,
 }
 
 /// Which of equally good next hops is the single one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tie {
+pub enum Tie {
+    /// The one with the lowest port number.
     Lowest,
+    /// A random one, drawn from the seed of the routing.
     Seeded,
 }
 
@@ -134,12 +139,13 @@ impl Paths {
 }
 
 /// The whole section, for documents and schemas.
-pub(crate) fn info() -> Info {
+pub fn info() -> Info {
     Info { variants: Some(kinds().describe()), ..Info::without_keys("Where packets go.") }
 }
 
+/// What `[routing]` says, held against a topology.
 #[derive(Clone, Debug)]
-pub(crate) enum Forwarding {
+pub enum Forwarding {
     /// A routing rule that gives every path.
     Rule(Routing),
     /// The forwarding tables that were written for each switch.
@@ -149,10 +155,12 @@ pub(crate) enum Forwarding {
 /// What `[routing]` is held against.
 #[derive(Clone, Copy)]
 pub struct Context<'c> {
-    pub(crate) seed: u64,
+    /// The seed of the scenario, for rules that have none of their own.
+    pub seed: u64,
     /// `None` if something is wrong with it.
     pub fabric: Option<&'c BuiltTopology>,
-    pub(crate) sink: &'c Sink,
+    /// Takes what is wrong with the section.
+    pub sink: &'c Sink,
 }
 
 impl Written for Rule {
@@ -163,7 +171,7 @@ impl Written for Rule {
 
 impl Rule {
     /// Reads `[routing]`; the place is that of its kind.
-    pub(crate) fn read(root: &mut Section<'_>) -> At<Rule> {
+    pub fn read(root: &mut Section<'_>) -> At<Rule> {
         let Some(mut section) = root.table(NAME) else {
             return At::of(Rule::default());
         };
@@ -184,7 +192,7 @@ impl Rule {
 
     /// The keys that say the same as a rule that can be read back on any fabric, in a file with this
     /// general seed.
-    pub(crate) fn of(routing: Routing, general_seed: u64) -> Rule {
+    pub fn of(routing: Routing, general_seed: u64) -> Rule {
         let single = match routing.multipath {
             Multipath::Ecmp => None,
             Multipath::Single { tie_break } => Some(SinglePath::of(tie_break, general_seed)),
@@ -200,7 +208,7 @@ impl Rule {
 
     /// Holds the rule against the fabric; `place` is that of its kind. What is wrong is reported, and
     /// then paths are shortest ones.
-    pub(crate) fn resolve(&self, place: &Place, context: Context<'_>) -> Forwarding {
+    pub fn resolve(&self, place: &Place, context: Context<'_>) -> Forwarding {
         let forwarding = match self {
             Rule::Tables(keys) => keys.resolve(context).map(Forwarding::Tables),
             rule => rule.routing(place, context).map(Forwarding::Rule),
@@ -262,7 +270,7 @@ impl Context<'_> {
 
 impl Forwarding {
     /// The rule, if it is one.
-    pub(crate) fn rule(&self) -> Option<Routing> {
+    pub fn rule(&self) -> Option<Routing> {
         match self {
             Forwarding::Rule(rule) => Some(*rule),
             Forwarding::Tables(_) => None,
@@ -271,7 +279,7 @@ impl Forwarding {
 
     /// Whether packets arrive wherever their first switch has a next hop, because every next hop is
     /// closer to their target. Tables and failures on a torus may say anything.
-    pub(crate) fn leads_closer(&self) -> bool {
+    pub fn leads_closer(&self) -> bool {
         self.rule().is_some_and(|rule| match rule.algorithm {
             Algorithm::Shortest | Algorithm::UpDown => true,
             Algorithm::DimensionOrder(_) => false,
@@ -279,7 +287,7 @@ impl Forwarding {
     }
 
     /// All lists of hosts in the tables.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
+    pub fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
         let tables = match self {
             Forwarding::Rule(_) => None,
             Forwarding::Tables(tables) => Some(tables),
@@ -289,7 +297,7 @@ impl Forwarding {
 
     /// What the paths of flows are added to. Hosts have as many addresses as the tables and
     /// `others` use.
-    pub(crate) fn builder<'t>(
+    pub fn builder<'t>(
         &self,
         topology: &'t Topology,
         others: impl IntoIterator<Item = HostSpan>,

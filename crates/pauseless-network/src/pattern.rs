@@ -31,7 +31,7 @@ impl FileValue for ClassNumber {
 }
 
 /// Reports the classes of `section` that the switches do not have.
-pub(crate) fn check_classes(
+pub fn check_classes(
     classes: Option<&List<ClassNumber>>,
     class_count: u8,
     section: &Section<'_>,
@@ -46,7 +46,7 @@ pub(crate) fn check_classes(
 }
 
 /// Whether `class` is among `classes`; all are if none is written.
-pub(crate) fn covers(classes: &Key<List<ClassNumber>>, class: Class) -> bool {
+pub fn covers(classes: &Key<List<ClassNumber>>, class: Class) -> bool {
     let number = ClassNumber(class.0.into());
     let covers =
         |list: &List<ClassNumber>| list.is_empty() || list.iter().any(|at| at.value == number);

@@ -98,7 +98,7 @@ impl Node {
 impl Custom {
     /// The nodes and links of a fabric, and what its own tools call them. Links have no rate and
     /// delay of their own where `common` has the same.
-    pub(crate) fn of(topology: &Topology, common: &Common, names: &Names) -> Custom {
+    pub fn of(topology: &Topology, common: &Common, names: &Names) -> Custom {
         let nodes = topology.nodes().iter().enumerate().map(|(number, node)| {
             let device = names.device(NodeId(number as u32));
             let description = device.map(|device| &device.description);
@@ -138,7 +138,7 @@ impl Custom {
 
     /// The fabric, and what its own tools call its nodes and ports; `None` if something was
     /// reported.
-    pub(crate) fn build(&self, common: &Common, sink: &Sink) -> Option<(Topology, Names)> {
+    pub fn build(&self, common: &Common, sink: &Sink) -> Option<(Topology, Names)> {
         let mut assembly = Assembly {
             builder: TopologyBuilder::new(),
             nodes: BTreeMap::new(),

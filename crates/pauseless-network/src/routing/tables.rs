@@ -50,7 +50,7 @@ impl TableKeys {
 
 impl Tables {
     /// All lists of hosts.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
+    pub fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
         self.switches.values().flat_map(BTreeMap::values).flatten().copied()
     }
 
@@ -58,7 +58,7 @@ impl Tables {
     ///
     /// Hosts of one switch that all others reach alike share a way: the work of whoever follows
     /// ways is in proportion to their number.
-    pub(crate) fn routes(&self, topology: &Topology, addresses: Addresses) -> Routes {
+    pub fn routes(&self, topology: &Topology, addresses: Addresses) -> Routes {
         let mut sharing = Sharing::new(topology, &addresses);
         for (switch, table) in &self.switches {
             let sets = Sets::new(table, &addresses);
@@ -145,6 +145,7 @@ impl TableReader<'_> {
 /// How many addresses each host has, and the group of each.
 #[derive(Clone, Debug)]
 pub struct Addresses {
+    /// The group of packets that each address stands for.
     pub groups: Groups,
     /// The group of the second address of each host; those after it follow.
     seconds: Vec<u32>,
@@ -152,7 +153,7 @@ pub struct Addresses {
 
 impl Addresses {
     /// As many addresses as `spans` use.
-    pub(crate) fn new(topology: &Topology, spans: impl IntoIterator<Item = HostSpan>) -> Addresses {
+    pub fn new(topology: &Topology, spans: impl IntoIterator<Item = HostSpan>) -> Addresses {
         let mut counts = vec![1; topology.host_count()];
         for span in spans.into_iter().filter(|span| span.address > 1) {
             for count in &mut counts[span.first..=span.last] {
@@ -171,7 +172,7 @@ impl Addresses {
     }
 
     /// The group of packets for an address of the host at `place`.
-    pub(crate) fn group(&self, place: usize, address: usize) -> GroupId {
+    pub fn group(&self, place: usize, address: usize) -> GroupId {
         match address {
             1 => GroupId(place as u32),
             _ => GroupId(self.seconds[place] + address as u32 - 2),

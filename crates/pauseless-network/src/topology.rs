@@ -12,8 +12,8 @@ use pauseless_fabric::failure::Failures;
 use pauseless_fabric::generate::{LinkSpecs, Shape, SizeError};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
-pub use super::custom::Custom;
-use super::{Aim, Parts};
+pub use crate::custom::Custom;
+use crate::Aim;
 use pauseless_fabric::fabric::{Device, Names};
 use pauseless_text::declare::{
     At, Declared, Entry, File, Info, Key, List, Place, Section, Written,
@@ -25,7 +25,7 @@ use pauseless_text::section;
 
 pub use failures::Pair;
 use failures::RandomFailures;
-pub(crate) use failures::find_link;
+pub use failures::find_link;
 pub use kinds::register_topology;
 pub use kinds::{Generated, Layout, kinds};
 
@@ -33,7 +33,7 @@ pub use kinds::{Generated, Layout, kinds};
 pub const NAME: &str = "topology";
 
 /// Long enough for any cable, short enough that no sum of delays overflows.
-pub(crate) const DELAYS: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
+pub const DELAYS: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 /// Table entries, or pairs of ports, above which a run would not fit the memory of a workstation.
 const CELLS_MAX: u64 = 1 << 28;
 /// The most hosts: more than any fabric has; each may need a row in every switch.
@@ -82,7 +82,7 @@ impl Written for Network {
 
 impl Network {
     /// Reads `[topology]`; `None` if not even its kind is known.
-    pub(crate) fn read(root: &mut Section<'_>) -> Option<Network> {
+    pub fn read(root: &mut Section<'_>) -> Option<Network> {
         let is_written = root.has(NAME);
         let Some(mut section) = root.table(NAME) else {
             if !is_written {
@@ -103,7 +103,7 @@ impl Network {
     }
 
     /// The fabric, or reports.
-    pub(crate) fn resolve(&self, aim: Aim, sink: &Sink) -> Option<BuiltTopology> {
+    pub fn resolve(&self, aim: Aim, sink: &Sink) -> Option<BuiltTopology> {
         let specs = self.common.links();
         let place = self.common.place.clone();
         let (healthy, names, shape) = match self.layout.as_ref()? {
@@ -132,12 +132,13 @@ impl Network {
 }
 
 /// The whole section, for documents and schemas.
-pub(crate) fn info() -> Info {
+pub fn info() -> Info {
     Info { variants: Some(kinds().describe()), ..Common::info() }
 }
 
 impl Common {
-    pub(crate) fn of_links(links: LinkSpecs) -> Common {
+    /// The keys of links that all have these rates and delays, and of which none is down.
+    pub fn of_links(links: LinkSpecs) -> Common {
         Common {
             rate: Key::of(links.switch.rate),
             delay: Key::of(links.switch.delay),
@@ -206,14 +207,20 @@ pub struct BuiltTopology {
     aim: Aim,
 }
 
-/// Writes `[topology]` with nothing left out: everything that is down is listed.
-pub(super) fn write(file: &mut File, parts: &Parts) {
-    let down = parts.failed.ends(&parts.healthy);
+/// Writes `[topology]` with nothing left out: everything that is down is listed. `shape` is the
+/// generator with its links, if the fabric has one.
+pub fn write(
+    file: &mut File,
+    shape: Option<&(Arc<dyn Shape>, LinkSpecs)>,
+    healthy: &Topology,
+    failed: &Failures,
+) {
+    let down = failed.ends(healthy);
     let down = down.map(|(ends, number)| At::of(Pair::of_link(ends, number)));
-    let (common, layout) = match &parts.shape {
+    let (common, layout) = match shape {
         None => {
             let common = Common::default();
-            let custom = Custom::of(&parts.healthy, &common, &Names::default());
+            let custom = Custom::of(healthy, &common, &Names::default());
             (common, Layout::Custom(custom))
         }
         Some((shape, links)) => {
@@ -231,7 +238,7 @@ pub(super) fn write(file: &mut File, parts: &Parts) {
 impl BuiltTopology {
     /// What its own tools call the nodes and ports that are left: ports are numbered anew when
     /// links fail.
-    pub(crate) fn names_left(&self) -> Names {
+    pub fn names_left(&self) -> Names {
         let nodes = (0..self.healthy.nodes().len()).map(|node| NodeId(node as u32));
         let devices = nodes.filter_map(|node| {
             let device = self.names.device(node)?;
@@ -243,7 +250,7 @@ impl BuiltTopology {
     }
 
     /// Reports and returns `None` if `classes` and `groups` make the run too large for memory.
-    pub(crate) fn check_size(&self, sink: &Sink, group_count: usize, classes: u64) -> Option<()> {
+    pub fn check_size(&self, sink: &Sink, group_count: usize, classes: u64) -> Option<()> {
         let nodes = self.topology.nodes().len() as u64;
         let entries = nodes * group_count as u64;
         let switches = self.topology.switches().iter();
@@ -265,12 +272,12 @@ impl BuiltTopology {
     }
 
     /// The node called `name`, or a report.
-    pub(crate) fn node(&self, sink: &Sink, name: &At<String>) -> Option<NodeId> {
+    pub fn node(&self, sink: &Sink, name: &At<String>) -> Option<NodeId> {
         find_node(&self.topology, sink, name)
     }
 
     /// The host called `name`, or a report.
-    pub(crate) fn host(&self, sink: &Sink, name: &At<String>) -> Option<NodeId> {
+    pub fn host(&self, sink: &Sink, name: &At<String>) -> Option<NodeId> {
         let node = self.node(sink, name)?;
         if self.topology.is_host(node) {
             return Some(node);
@@ -281,7 +288,7 @@ impl BuiltTopology {
 }
 
 /// The node of `topology` called `name`, or a report.
-pub(crate) fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
+pub fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
     let found = topology.node_named(&name.value);
     if found.is_none() {
         let problem = name.place.problem(format!("there is no node {:?}", name.value));
@@ -292,7 +299,7 @@ pub(crate) fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> 
 }
 
 /// Whether a link between the two is down.
-pub(crate) fn has_failed(fabric: &BuiltTopology, a: &str, b: &str) -> bool {
+pub fn has_failed(fabric: &BuiltTopology, a: &str, b: &str) -> bool {
     let mut ends = fabric.failed.ends(&fabric.healthy);
     ends.any(|(ends, _)| ends == [a, b] || ends == [b, a])
 }

@@ -51,7 +51,8 @@ pauseless_text::quantity!(Share);
 /// Two names in a list, such as the nodes at the ends of a link.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    pub(crate) names: [At<String>; 2],
+    /// The two names, in the order of the file.
+    pub names: [At<String>; 2],
     /// The place at which the list begins.
     pub place: Place,
 }
@@ -155,7 +156,7 @@ impl RandomFailures {
 
 /// The link between two nodes. Behind the second name may stand which of parallel links it is; otherwise
 /// it is the first.
-pub(crate) fn find_link(topology: &Topology, sink: &Sink, pair: &Pair) -> Option<LinkIndex> {
+pub fn find_link(topology: &Topology, sink: &Sink, pair: &Pair) -> Option<LinkIndex> {
     let [a, b] = &pair.names;
     let (b, number) = b.split_link(sink)?;
     let first = find_node(topology, sink, a)?;

@@ -28,7 +28,7 @@ impl HostSpan {
     }
 
     /// Reads a list of such texts. What is wrong is reported and left out.
-    pub(crate) fn find_all(
+    pub fn find_all(
         topology: &Topology,
         sink: &Sink,
         texts: &[At<String>],
@@ -47,7 +47,7 @@ impl HostSpan {
     }
 
     /// The texts that say the same, as few as possible.
-    pub(crate) fn write(self, topology: &Topology) -> Vec<String> {
+    pub fn write(self, topology: &Topology) -> Vec<String> {
         let name = |place: usize| &topology.node(topology.hosts()[place]).name;
         let address = match self.address {
             1 => String::new(),
@@ -136,7 +136,7 @@ fn numbered<'n>(mut names: impl DoubleEndedIterator<Item = &'n str> + Clone) -> 
 }
 
 /// The switch called `name`, or a report.
-pub(crate) fn find_switch(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
+pub fn find_switch(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
     let problem = match topology.node_named(&name.value) {
         Some(node) if !topology.is_host(node) => return Some(node),
         Some(_) => name.place.problem(format!("{} is a host", name.value)).expected("a switch"),
