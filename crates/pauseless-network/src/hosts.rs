@@ -28,11 +28,7 @@ impl HostSpan {
     }
 
     /// Reads a list of such texts. What is wrong is reported and left out.
-    pub fn find_all(
-        topology: &Topology,
-        sink: &Sink,
-        texts: &[At<String>],
-    ) -> Vec<At<HostSpan>> {
+    pub fn find_all(topology: &Topology, sink: &Sink, texts: &[At<String>]) -> Vec<At<HostSpan>> {
         let spans = texts.iter().filter_map(|text| {
             let value = HostSpan::read(topology, sink, text)?;
             let place = text.place.clone();

@@ -31,11 +31,7 @@ impl FileValue for ClassNumber {
 }
 
 /// Reports the classes of `section` that the switches do not have.
-pub fn check_classes(
-    classes: Option<&List<ClassNumber>>,
-    class_count: u8,
-    section: &Section<'_>,
-) {
+pub fn check_classes(classes: Option<&List<ClassNumber>>, class_count: u8, section: &Section<'_>) {
     let range = 0..=u64::from(class_count) - 1;
     for At { value, place } in classes.into_iter().flatten() {
         if !range.contains(&value.0) {

@@ -12,8 +12,8 @@ use pauseless_fabric::failure::Failures;
 use pauseless_fabric::generate::{LinkSpecs, Shape, SizeError};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
-pub use crate::custom::Custom;
 use crate::Aim;
+pub use crate::custom::Custom;
 use pauseless_fabric::fabric::{Device, Names};
 use pauseless_text::declare::{
     At, Declared, Entry, File, Info, Key, List, Place, Section, Written,

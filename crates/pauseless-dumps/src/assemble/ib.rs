@@ -19,9 +19,7 @@ use pauseless_fabric::routing::{Groups, RouteBuilder, Routes, Routing};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use crate::import::ib::lft::first_difference;
-use crate::import::ib::{
-    AdaptiveTable, Cabling, IbEnd, Lft, NodeKind, PathSl, SlVlRow,
-};
+use crate::import::ib::{AdaptiveTable, Cabling, IbEnd, Lft, NodeKind, PathSl, SlVlRow};
 use pauseless_fabric::fabric::Namer;
 use pauseless_fabric::fabric::{
     Addresses, Device, Evidence, Fabric, LaneEvidence, Medium, Names, Origin,

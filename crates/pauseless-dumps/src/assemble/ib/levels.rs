@@ -13,7 +13,10 @@ use super::{Addressed, Cabled, Parsed, SAME_TIME, VL_DROP};
 use crate::import::ib::{GuidOwner, IbEnd, PathSl, Sender, SlVlRow};
 
 impl Cabled {
-    pub(super) fn classes(&mut self, lanes: &[Parsed<'_, Vec<SlVlRow>>]) -> Result<ClassMap, Problems> {
+    pub(super) fn classes(
+        &mut self,
+        lanes: &[Parsed<'_, Vec<SlVlRow>>],
+    ) -> Result<ClassMap, Problems> {
         let mut table = ClassTable::new(Key::Label, port_counts(&self.topology));
         let rows = lanes.iter().flat_map(|file| file.value.iter().map(|row| (file.source, row)));
         let rows = Vec::from_iter(rows);
