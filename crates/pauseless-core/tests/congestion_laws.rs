@@ -279,8 +279,14 @@ impl Target {
 
     fn receive(&mut self, now: Time, packet: Received) -> Result<(), TestCaseError> {
         let feedback = self.point.on_packet(now, packet);
-        // DCQCN answers this packet; what PCN says here is about the window before it.
-        let is_answer = matches!(self.control, CongestionControl::Dcqcn(_));
+        // DCQCN answers this packet; what PCN says here is about the window before it, and so is what
+        // DCQCN says after its first look, if it looks by period.
+        let is_answer = match &self.control {
+            CongestionControl::Dcqcn(config) => {
+                config.cnp_check == dcqcn::CnpCheck::OnMark || self.origin.is_none()
+            }
+            _ => false,
+        };
         if !is_answer {
             self.hear(now, feedback)?;
         }
