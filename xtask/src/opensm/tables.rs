@@ -102,10 +102,14 @@ impl Adapters {
         Ok(adapters)
     }
 
-    /// The node identifier, for ibsim, of an adapter with one of these ports: that of the manager if it
-    /// has one.
+    /// The node identifier, for ibsim, of an adapter all of whose ports are among these: that of the
+    /// manager if it is one. With ibsim, opensm uses the first port of its node, whichever that is.
     pub fn node_with(&self, ports: &BTreeSet<u64>) -> Option<String> {
-        let mut with = self.ports.iter().filter(|port| ports.contains(&port.port_guid));
+        let stays = |guid: u64| {
+            let mut of_node = self.ports.iter().filter(|port| port.guid == guid);
+            of_node.all(|port| ports.contains(&port.port_guid))
+        };
+        let mut with = self.ports.iter().filter(|port| stays(port.guid));
         let manager = with.clone().find(|port| port.lid == self.manager);
         let port = manager.or_else(|| with.next())?;
         Some(format!("H-{:016x}", port.guid))

@@ -227,4 +227,4 @@ fn is_cyclic(network: Network<'_>, marks: &[bool]) -> bool {
 
 /// A proposal whose busiest link is this much busier than now, or than with another proposal that
 /// gives up no pair, comes after those for which that is not so.
-const DEAR: f64 = 1.4;
+const DEAR: f64 = 1.34;

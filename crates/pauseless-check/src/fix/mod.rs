@@ -229,5 +229,5 @@ const LEAVE_OUT: &str = "All other end nodes are then full members of the partit
     add those that you add to the fabric. It comes first in the tables of their ports, so that IPoIB \
     and programs that do not choose a partition use it.\n\
     The end nodes that are left out reach only the port of the subnet manager, for management; send no \
-    lossless traffic between the two. So opensm must not run on an end node that is left out.\n\
+    lossless traffic between the two. So opensm must not use the port of an end node that is left out.\n\
     Aggregation nodes that are left out cannot aggregate for the others (SHARP).\n";
