@@ -16,7 +16,7 @@ use super::flows::TIMES;
 use super::pattern::{self, ClassNumber};
 use super::switch::BUFFERS;
 use pauseless_text::declare::{
-    At, Choice, Declared, Entry, Info, Key, List, Section, Variant, Written,
+    At, Choice, Declared, Entry, Info, Key, List, Place, Section, Variant, Written,
 };
 use pauseless_text::file::File;
 use pauseless_text::problem::Sink;
@@ -132,6 +132,13 @@ pub struct Balanced {
     pub kind: Kind,
     /// The name of the kind and where it stands.
     pub word: At<&'static str>,
+}
+
+impl Default for Balanced {
+    fn default() -> Balanced {
+        let word = At { value: KINDS[0].name, place: Place::default() };
+        Balanced { common: Common::default(), kind: Kind::FlowHash, word }
+    }
 }
 
 impl Written for Balanced {
