@@ -504,6 +504,7 @@ impl Written {
             classes: &classes,
             flows: &flows,
             transport: self.transport.resolved(),
+            control: self.congestion.resolved().control,
             sink,
         });
         let found = Found {

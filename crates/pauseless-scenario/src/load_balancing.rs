@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use pauseless_core::balance::{Compare, Drill, Flowlet, FlowletChoice, LeastQueue, Rule};
 use pauseless_core::class_map::ClassMap;
+use pauseless_core::congestion::CongestionControl;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::transport::{Recovery, Transport};
 use pauseless_core::unit::{Bytes, Span};
@@ -43,9 +44,9 @@ section! {
         classes: List<ClassNumber>, derived "all";
         /// Shorter frames, such as acknowledgements, go by the hash of their flow.
         hash_below: Bytes, within FRAMES, default Bytes::new(128);
-        /// Whether packets of one flow may take different paths although targets with
-        /// `recovery = "go-back-n"` throw away what overtakes.
-        allow_go_back_n: bool, default false;
+        /// Whether packets of one flow may take different paths although that cannot work: with
+        /// `recovery = "go-back-n"`, or under HPCC.
+        allow_reordering: bool, default false;
     }
 }
 
@@ -161,6 +162,7 @@ pub(crate) struct Context<'c> {
     pub classes: &'c ClassMap,
     pub flows: &'c [Flow],
     pub transport: Transport,
+    pub control: CongestionControl,
     pub sink: &'c Sink,
 }
 
@@ -188,8 +190,8 @@ impl Setting {
             let classes = all.filter(|class| pattern::covers(&common.classes, *class));
             let classes = Vec::from_iter(classes);
             let rule = balanced.kind.rule(context, &switches, &classes);
-            if rule.is_per_packet() && !common.allow_go_back_n.value {
-                refuse_go_back_n(context, &balanced.word, &classes);
+            if rule.is_per_packet() && !common.allow_reordering.value {
+                refuse_reordering(context, &balanced.word, &classes);
             }
             let hash_below = common.hash_below.value;
             for (node, class) in
@@ -275,23 +277,35 @@ fn largest_buffer(context: Context<'_>, switches: &[NodeId], classes: &[Class]) 
     buffers.max().unwrap_or(*BUFFERS.start()).clamp(*BUFFERS.start(), *BUFFERS.end())
 }
 
-/// Reports that packets of a flow overtake each other, where targets throw away what does.
-fn refuse_go_back_n(context: Context<'_>, word: &At<&'static str>, classes: &[Class]) {
+/// Reports that packets of a flow take several paths, where targets throw away what overtakes, or sources
+/// compare what the links of one path say.
+fn refuse_reordering(context: Context<'_>, word: &At<&'static str>, classes: &[Class]) {
     let keeps_order = matches!(context.transport.recovery, Recovery::GoBackN(_));
+    let is_hpcc = matches!(context.control, CongestionControl::Hpcc(_));
     let is_concerned = |flow: &&Flow| {
         flow.reaction != Reaction::None
             && (*context.classes != ClassMap::Same || classes.contains(&flow.class))
     };
-    let Some(flow) = context.flows.iter().find(is_concerned).filter(|_| keeps_order) else {
+    let Some(flow) = context.flows.iter().find(is_concerned) else {
         return;
     };
-    let message = format!(
-        "{:?} sends the packets of flow {} on several paths, where they overtake each other, and its \
-         target has recovery = \"go-back-n\", which throws away every packet that overtakes",
-        word.value, flow.name
-    );
+    let (why, help) = if keeps_order {
+        (
+            "where they overtake each other, and its target has recovery = \"go-back-n\", which throws \
+             away every packet that overtakes",
+            "take recovery out of [transport]",
+        )
+    } else if is_hpcc {
+        (
+            "but HPCC compares what the links of one path say of one packet after the other",
+            "take another congestion control, such as \"dctcp\"",
+        )
+    } else {
+        return;
+    };
+    let (kind, name) = (word.value, &flow.name);
+    let message = format!("{kind:?} sends the packets of flow {name} on several paths, {why}");
     let problem = word.place.problem(message).expected("\"flow-hash\" or \"flowlet\"");
-    context.sink.push(problem.help(
-        "take recovery out of [transport], or write allow_go_back_n = true to see what happens",
-    ));
+    let help = format!("{help}, or write allow_reordering = true to see what happens");
+    context.sink.push(problem.help(help));
 }

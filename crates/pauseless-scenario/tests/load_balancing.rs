@@ -100,13 +100,17 @@ fn spraying_with_go_back_n_is_refused_unless_allowed() {
         for part in [kind, "flow H0->H1", "throws away every packet that overtakes", "flowlet"] {
             assert!(problems.contains(part), "{problems}");
         }
-        assert!(with(kind, "allow_go_back_n = true").is_ok(), "{kind}");
+        assert!(with(kind, "allow_reordering = true").is_ok(), "{kind}");
         // The flow is in class 0.
         assert!(with(kind, "classes = [1]").is_ok(), "{kind}");
     }
     for kind in ["flow-hash", "flowlet"] {
         assert!(with(kind, "").is_ok(), "{kind}");
     }
+    let hpcc = "[congestion_control]\nkind = \"hpcc\"\n[[load_balancing]]\nkind = \"random\"\n";
+    let problems = read(&small(hpcc)).expect_err("refused");
+    assert!(problems.contains("HPCC compares what the links of one path say"), "{problems}");
+    assert!(read(&small(&format!("{hpcc}allow_reordering = true"))).is_ok());
 }
 
 /// With a weight of 3 for one of two uplinks, three quarters of what is hashed, drawn or dealt out go there,
@@ -244,6 +248,19 @@ fn sprays_come_close_to_the_bound() {
             assert!(range.contains(&last), "{kind}: {last}");
         }
     }
+}
+
+/// A source hears that all has arrived although the packet that came last was not the last that it sent.
+#[test]
+fn sources_learn_that_a_sprayed_flow_is_complete() {
+    let spray = "[[load_balancing]]\nkind = \"random\"\n";
+    let told = format!("{spray}[transport]\nfinish = \"source\"\n");
+    let outcome = permutation(1, &told);
+    let lasts = outcome.flows.iter().map(|flow| flow.finish.expect("its source knows"));
+    let last = lasts.max().expect("there are flows");
+    // Acknowledgements share the links with data.
+    let us = (last - Time::ZERO).as_secs_f64() * 1e6;
+    assert!((185.0..230.0).contains(&us), "{us}");
 }
 
 /// When the last of all flows of the example has finished, in us, under a rule.

@@ -308,7 +308,7 @@ fn how_even_next_hops_are_used() {
              [[flow]]\nsource = \"H0\"\ntarget = \"H1\"\nsize = \"300 KB\"\n"
         ))
     };
-    let names = ["next_hop_load_max", "next_hops_idle_percent", "balanced_frames{L0:S0}"];
+    let names = ["next_hop_load_max", "next_hops_idle_percent", "balanced_frames{port=L0:S0}"];
     let values = |run: &Run| names.map(|name| value(&Facts::of(run), name));
     assert_eq!(values(&run_of("flow-hash")), [Some(2.0), Some(50.0), None]);
     assert_eq!(values(&run_of("round-robin")), [Some(1.0), Some(0.0), Some(100.0)]);

@@ -104,21 +104,26 @@ impl Simulator<'_> {
         &mut self,
         node: NodeId,
         group: GroupId,
+        hash: u64,
         packet: Packet,
     ) -> Result<PortId, NoWay> {
         if self.balancing.is_some() {
-            return self.balance(node, group, packet);
+            return self.balance(node, group, hash, packet);
         }
-        let hash = self.routes[packet.tag.flow().index()].hash;
         self.next_hop(node, group, hash)
     }
 
     /// As [`Simulator::egress_of`], where some switch does not go by the hash of flows.
     #[inline(never)]
-    fn balance(&mut self, node: NodeId, group: GroupId, packet: Packet) -> Result<PortId, NoWay> {
+    fn balance(
+        &mut self,
+        node: NodeId,
+        group: GroupId,
+        hash: u64,
+        packet: Packet,
+    ) -> Result<PortId, NoWay> {
         let Packet { tag, class, .. } = packet;
         let size = packet.size();
-        let hash = self.routes[tag.flow().index()].hash;
         let table = self.table_now(node).ok_or(NoWay::NoRoute)?;
         let ports = table.next_hops(node, group);
         let ends = self.fabric.ends_of(node);

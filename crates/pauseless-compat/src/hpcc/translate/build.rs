@@ -190,7 +190,7 @@ impl Parts<'_> {
         };
         let common = load_balancing::Common {
             // That simulator runs it, too.
-            allow_go_back_n: Filled::new(true),
+            allow_reordering: Filled::new(true),
             ..load_balancing::Common::default()
         };
         Some(load_balancing::Balanced {
