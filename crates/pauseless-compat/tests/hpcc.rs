@@ -126,6 +126,34 @@ fn conweaves_files_run_with_the_rules_of_real_switches() {
     assert_eq!(compat.scenario.text(), alone.scenario.text());
 }
 
+/// Those rules of conweave's switches that we have are run, with a note, and the others refused.
+#[test]
+fn conweaves_load_balancing_runs_with_our_own_rules() {
+    let text = std::fs::read_to_string(folder("ring5_pfc").join("config.txt")).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    std::fs::copy(folder("ring5_pfc").join("topology.txt"), place.path().join("topology.txt"))
+        .unwrap();
+    std::fs::write(place.path().join("flow.txt"), "1\n0 2 3 1000 2.0\n").unwrap();
+    let read = |mode: u32| {
+        let source =
+            Source { file: "config.txt".to_string(), text: format!("{text}\nLB_MODE {mode}\n") };
+        hpcc::read_source(&source, place.path(), Compat::None)
+    };
+    for (mode, kind, note) in [
+        (2, "kind = \"drill\"", "our own DRILL(2, 1)"),
+        (3, "choice = \"least-loaded\"", "without CONGA's feedback"),
+        (6, "kind = \"flowlet\"", "our own LetFlow"),
+    ] {
+        let case = read(mode).unwrap_or_else(|error| panic!("{error}"));
+        assert!(case.scenario.text().contains(kind), "{}", case.scenario.text());
+        assert!(case.notes.iter().any(|it| it.contains(note)), "{:?}", case.notes);
+        let scenario = case.scenario.build("balanced", &Overrides::default());
+        assert!(!scenario.unwrap_or_else(|error| panic!("{error}")).config.is_by_flow_hash());
+    }
+    let problems = read(9).map(|_| ()).unwrap_err().to_string();
+    assert!(problems.contains("ConWeave is not supported"), "{problems}");
+}
+
 /// Everything after a number of the first line that does not fit would be wrong: that is one problem.
 #[test]
 fn a_wrong_number_in_the_first_line_is_one_problem() {

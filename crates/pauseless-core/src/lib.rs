@@ -12,6 +12,7 @@ pub mod wire;
 pub mod congestion;
 pub mod flow_control;
 
+pub mod balance;
 pub mod class_map;
 pub mod deadlock;
 pub mod derive;

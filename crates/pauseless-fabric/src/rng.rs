@@ -34,6 +34,8 @@ pub enum Purpose {
     Line = 14,
     /// How long a switch takes to learn of an event.
     Converge = 15,
+    /// Which next hops a switch takes, and in which order.
+    LoadBalancing = 17,
 }
 
 /// A stream of random numbers that are hashes of a counter.

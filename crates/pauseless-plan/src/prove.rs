@@ -245,6 +245,7 @@ impl Bench {
             congestion: Congestion::NONE,
             transport: Transport::default(),
             wire_loss: WireLoss::default(),
+            load_balancing: Vec::new(),
             flows,
             follows: Vec::new(),
             receivers: Vec::new(),

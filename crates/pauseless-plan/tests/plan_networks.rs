@@ -170,6 +170,7 @@ fn network(seed: u64) -> (Config, Scheme) {
         congestion: Congestion::NONE,
         transport: Transport::default(),
         wire_loss: WireLoss::default(),
+        load_balancing: Vec::new(),
         flows: flows(&mut random, &fabric, mtu, classes),
         follows: Vec::new(),
         receivers: receivers(&mut random, &fabric, duration),

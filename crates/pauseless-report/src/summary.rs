@@ -6,6 +6,7 @@ use pauseless_run::metrics::censored::Bounded;
 use pauseless_run::metrics::completion::{Completion, Group};
 use pauseless_run::metrics::distribution::Percentile;
 use pauseless_run::metrics::links::LayerUse;
+use pauseless_run::metrics::next_hops::NextHops;
 use pauseless_run::metrics::{Fairness, Metrics};
 use pauseless_run::results::{Bound, NUMBERS, Number, Of, Scope, Value};
 use pauseless_text::quantity;
@@ -233,6 +234,7 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
     if !busiest.is_empty() {
         notes.push(format!("Busiest: {}.", busiest.join(", ")));
     }
+    notes.extend(next_hops(run));
     if let Some(tree) = metrics.tree {
         notes.push(format!(
             "Congestion tree: up to {} at a time, {} in the mean, for {}; it reached {}.",
@@ -263,6 +265,19 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
         notes.push(format!("Jain's index: {}.", parts.join(", ")));
     }
     notes
+}
+
+/// How evenly switches used several next hops, where not the hash of flows chose them.
+fn next_hops(run: &Run) -> Option<String> {
+    if run.scenario.config.is_by_flow_hash() {
+        return None;
+    }
+    let use_of = NextHops::of(&run.scenario.config, &run.outcome)?;
+    Some(format!(
+        "Next hops: the busiest carried {} times its share of what its set carried, {} carried nothing.",
+        quantity::number(use_of.load_max),
+        quantity::percent(use_of.idle),
+    ))
 }
 
 /// From so many flows on a table by size and the far percentiles say something.

@@ -59,6 +59,10 @@ impl Finding {
             Finding::Starvation if has_events(run) => {
                 "starvation is not judged: what is fair changes with the network".to_string()
             }
+            Finding::Starvation if !run.scenario.config.is_by_flow_hash() => {
+                "starvation is not judged: what is fair depends on how flows use several paths"
+                    .to_string()
+            }
             Finding::Starvation if !run.outcome.starved.is_empty() => starvation_sentence(run),
             Finding::Starvation => match undecided(run) {
                 Some(undecided) => undecided,

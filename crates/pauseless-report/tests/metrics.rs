@@ -46,6 +46,7 @@ fn small() -> Run {
         node: NodeId(node),
         port: PortId(port),
         sent: Bytes::new(sent),
+        balanced: 0,
         pauses: 0,
         held: Span::ZERO,
         held_first: None,

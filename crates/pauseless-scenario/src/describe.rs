@@ -4,10 +4,11 @@ use super::check_only::CheckKeys;
 use super::flows::{FLOW, Flow, TIMING, Timing};
 use super::mitigation::{Limit, WatchdogKeys};
 use super::observe::{Probe, Provenance, ReceiverKeys};
+use super::weights::WeightedPorts;
 use super::wire_loss::LossyPorts;
 use super::{
-    General, classes, congestion, events, flow_control, mitigation, observe, routing, switch,
-    topology, traffic, transport, verdict, wire_loss,
+    General, classes, congestion, events, flow_control, load_balancing, mitigation, observe,
+    routing, switch, topology, traffic, transport, verdict, weights, wire_loss,
 };
 use pauseless_text::declare::{Declared, Fallback, Info, KeyInfo, Kind};
 
@@ -53,6 +54,8 @@ fn sections() -> Vec<KeyInfo> {
         one(mitigation::WATCHDOG, WatchdogKeys::info()),
         one(mitigation::RECOVERY, mitigation::recovery_info()),
         many(mitigation::RATE_LIMIT, Limit::info()),
+        many(load_balancing::SECTION, load_balancing::info()),
+        many(weights::SECTION, WeightedPorts::info()),
         many(events::EVENT, events::info()),
         one(events::CONVERGE, events::Converge::info()),
         one(observe::PROBE, Probe::info()),

@@ -17,6 +17,7 @@ pub mod flow_control;
 pub mod flows;
 pub(crate) mod lanes;
 mod lifetime;
+pub mod load_balancing;
 pub mod memory;
 pub mod mitigation;
 mod observe;
@@ -33,6 +34,7 @@ pub mod traffic;
 pub mod transport;
 pub mod vary;
 pub mod verdict;
+mod weights;
 mod wire_loss;
 
 use std::ops::RangeInclusive;
@@ -50,7 +52,7 @@ use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
 use pauseless_sim::change::Changes;
 use pauseless_sim::config::{
-    Flow, Follow, Hardware, Mitigation, Probes, Receiver, Replay, WireLoss,
+    Flow, Follow, Hardware, LoadBalancing, Mitigation, Probes, Receiver, Replay, WireLoss,
 };
 use toml::de::DeTable;
 
@@ -81,6 +83,7 @@ use switch::Switches;
 use topology::{BuiltTopology, Network};
 use traffic::Traffic;
 use verdict::Verdict;
+use weights::Weights;
 use wire_loss::LossyPorts;
 
 /// A scenario that can be run: everything typed was checked, everything left out was derived.
@@ -215,6 +218,8 @@ struct Parts {
     plans: Vec<(FlowId, Plan)>,
     traffic: Vec<Traffic>,
     probe: Option<Probe>,
+    load_balancing: load_balancing::Setting,
+    weights: weights::Setting,
     events: events::Setting,
 }
 
@@ -286,6 +291,8 @@ struct Written {
     wire_losses: Vec<LossyPorts>,
     mitigation: mitigation::Setting,
     probe: Option<Probe>,
+    load_balancing: load_balancing::Setting,
+    weights: weights::Setting,
     events: events::Setting,
     is_tracing: bool,
     verdict: Verdict,
@@ -329,6 +336,9 @@ impl Written {
         let receivers = ReceiverKeys::read_all(&mut root);
         let wire_losses = LossyPorts::read_all(&mut root);
         let mitigation = mitigation::Setting::read(&mut root, switches.lane_count());
+        let lane_count = switches.lane_count();
+        let load_balancing = load_balancing::Setting::read(&mut root, lane_count);
+        let weights = weights::Setting::read(&mut root);
         let events = events::Setting::read(&mut root);
         let probe = Probe::read_from(&mut root);
         let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
@@ -352,6 +362,8 @@ impl Written {
             wire_losses,
             mitigation,
             probe,
+            load_balancing,
+            weights,
             events,
             is_tracing,
             verdict,
@@ -411,6 +423,26 @@ impl Written {
         self.mitigation.resolve(topology, &control.table, sink)
     }
 
+    /// What happens to the network during the run.
+    fn changes(
+        &self,
+        fabric: &BuiltTopology,
+        routes: &Routes,
+        weights: &Weights,
+        sink: &Sink,
+    ) -> Changes {
+        let mut changes = self.events.resolve(events::Context {
+            topology: &fabric.topology,
+            forwarding: &self.routing,
+            routes,
+            seed: self.general.seed.value,
+            duration: self.general.duration(),
+            sink,
+        });
+        weights::apply_to_changes(weights, &mut changes);
+        changes
+    }
+
     /// The losses of wires by themselves, as the simulator takes them.
     fn wire_loss(&self, fabric: &BuiltTopology, sink: &Sink) -> WireLoss {
         let share = self.flows.timing.wire_loss.value;
@@ -446,7 +478,9 @@ impl Written {
         let receivers = observe::receivers(&fabric, &self.receivers, sink);
         let probes = self.probe.as_ref();
         let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, duration, &plans));
-        let routing = planner.route(self.routing.builder(&fabric.topology, []), &plans)?;
+        let mut routing = planner.route(self.routing.builder(&fabric.topology, []), &plans)?;
+        let weights = self.weights.resolve(&fabric.topology, sink);
+        weights::apply(&weights, &mut routing.routes.table);
         if !sink.is_empty() {
             return None;
         }
@@ -463,15 +497,18 @@ impl Written {
             routing: &routing,
         };
         answers.arrange(&plans, &mut flows)?;
-        let changes = self.events.resolve(events::Context {
+        let changes = self.changes(&fabric, &routing.routes, &weights, sink);
+        let load_balancing = self.load_balancing.resolve(load_balancing::Context {
             topology: &fabric.topology,
-            forwarding: &self.routing,
-            routes: &routing.routes,
-            seed,
-            duration,
+            ingress: &control.table,
+            classes: &classes,
+            flows: &flows,
+            transport: self.transport.resolved(),
+            control: self.congestion.resolved().control,
             sink,
         });
         let found = Found {
+            load_balancing,
             wire_loss: self.wire_loss(&fabric, sink),
             changes,
             routes: routing.routes,
@@ -505,6 +542,7 @@ impl Written {
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
             wire_loss: found.wire_loss,
+            load_balancing: found.load_balancing,
             changes: found.changes,
             follows: found.follows,
             flows: found.flows,
@@ -528,6 +566,8 @@ impl Written {
             timing: self.flows.timing,
             traffic: self.flows.traffic,
             probe: self.probe,
+            load_balancing: self.load_balancing,
+            weights: self.weights,
             events: self.events,
             general: self.general,
             shape,
@@ -563,6 +603,7 @@ struct Found {
     follows: Vec<Follow>,
     receivers: Vec<Receiver>,
     wire_loss: WireLoss,
+    load_balancing: Vec<LoadBalancing>,
     changes: Changes,
     mitigation: Mitigation,
     probes: Probes,

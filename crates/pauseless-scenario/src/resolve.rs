@@ -113,6 +113,8 @@ fn write_rest(file: &mut File, scenario: &Scenario) {
     wire_loss::write(file, &config.topology, &config.wire_loss);
     observe::write_receivers(file, config);
     mitigation::write(file, &config.topology, &config.mitigation);
+    parts.load_balancing.write(file);
+    parts.weights.write(file);
     parts.events.write(file);
     if let Some(probe) = &parts.probe {
         probe.write_resolved(file, config);

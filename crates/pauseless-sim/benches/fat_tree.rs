@@ -187,6 +187,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         },
         transport: Transport::default(),
         wire_loss: WireLoss::default(),
+        load_balancing: Vec::new(),
         follows: Vec::new(),
         topology,
     }

@@ -110,6 +110,7 @@ fn one_source(count: u64, is_controlled: bool) -> Config {
         congestion: Congestion { control, ack_every: u32::from(is_controlled) },
         transport: Transport::default(),
         wire_loss: WireLoss::default(),
+        load_balancing: Vec::new(),
         follows: Vec::new(),
         topology,
     }

@@ -4,6 +4,7 @@
 use crate::Config;
 use crate::Simulator;
 use crate::fabric::Node;
+use crate::networks::balanced::{RULES, balance, let_wander};
 use crate::networks::changing::change_at_random;
 use crate::networks::classed::remapped;
 use crate::networks::memory::random_shared_network;
@@ -85,6 +86,22 @@ fn the_detector_agrees_with_the_definition_under_pfc() {
     });
     assert!(seen.deadlocks > 20 && seen.broken_by_event > 5, "{seen:?}");
     assert!(seen.lost_to_events > 1_000 && seen.unroutable > 1_000, "{seen:?}");
+}
+
+/// Where every packet chooses among several next hops, of which some fail.
+#[test]
+fn the_detector_agrees_with_the_definition_where_switches_spray() {
+    for scheme in [0, 1] {
+        let seen = agrees(0..70, |seed| {
+            let wildness = Wildness { scheme, slow_receivers: seed % 3 == 0 };
+            let mut config = random_network(seed, wildness);
+            let_wander(&mut config, seed);
+            balance(&mut config, RULES[seed as usize % RULES.len()], Bytes::ZERO);
+            config
+        });
+        assert!(seen.deadlocks > 10 && seen.broken_by_event > 2, "{scheme}: {seen:?}");
+        assert!(seen.lost_to_events > 500, "{scheme}: {seen:?}");
+    }
 }
 
 #[test]

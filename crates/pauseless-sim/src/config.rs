@@ -1,5 +1,6 @@
 //! The configuration of a run, validated by the code that builds it.
 
+use pauseless_core::balance::Rule;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::{Control, FlowControl};
@@ -54,6 +55,9 @@ pub struct Config {
     pub transport: Transport,
     /// The share of frames that wires lose.
     pub wire_loss: WireLoss,
+    /// How switches choose among several next hops, at most one rule for each switch and class; by
+    /// the hash of the flow where there is none.
+    pub load_balancing: Vec<LoadBalancing>,
     /// What happens to the network during the run.
     pub changes: Changes,
     /// All flows in canonical order; see [`canonical_order`].
@@ -300,6 +304,19 @@ pub struct WireLoss {
     pub ports: Vec<(NodeId, PortId, f64)>,
 }
 
+/// How a switch chooses among several next hops for the packets of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadBalancing {
+    /// The switch that chooses.
+    pub node: NodeId,
+    /// The class in which the packets come.
+    pub class: Class,
+    /// How it chooses.
+    pub rule: Rule,
+    /// Shorter frames, such as acknowledgements, go by the hash of their flow.
+    pub hash_below: Bytes,
+}
+
 /// A flow that starts after another one has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Follow {
@@ -401,6 +418,7 @@ impl Config {
             congestion: Congestion::NONE,
             transport: Transport::default(),
             wire_loss: WireLoss::default(),
+            load_balancing: Vec::new(),
             changes: Changes::default(),
             flows,
             follows: Vec::new(),
@@ -414,6 +432,11 @@ impl Config {
             replay: Replay::Off,
             seed: 1,
         }
+    }
+
+    /// Whether all packets with several next hops go by the hash of their flow.
+    pub fn is_by_flow_hash(&self) -> bool {
+        self.load_balancing.iter().all(|it| it.rule == Rule::FlowHash)
     }
 
     /// The node at which `flow` finishes: its target, or the source that waits for the last

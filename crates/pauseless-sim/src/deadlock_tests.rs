@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::fabric::Fabric;
+use crate::networks::balanced::{RULES, balance, let_wander};
 use crate::networks::classed::remapped;
 use crate::networks::memory::{random_shared_network, share_at_random};
 use crate::networks::mixed::{Part, mixed};
@@ -66,6 +67,21 @@ fn agrees_in(discipline: Discipline, seeds: Range<u64>) {
 #[test]
 fn agrees_with_the_definition_where_classes_change() {
     agrees_after_every_event(0..80, remapped);
+}
+
+/// The same where every packet chooses among several next hops, by every rule: it waits for the egress
+/// that it was put into.
+///
+/// `PAUSELESS_CASES` is the number of networks of each flow control.
+#[test]
+fn agrees_with_the_definition_where_switches_spray() {
+    let cases = std::env::var("PAUSELESS_CASES").ok().and_then(|text| text.parse().ok());
+    agrees_after_every_event(0..cases.unwrap_or(105), |seed, wildness| {
+        let mut config = random_network(seed, wildness);
+        let_wander(&mut config, seed);
+        balance(&mut config, RULES[seed as usize % RULES.len()], Bytes::ZERO);
+        config
+    });
 }
 
 fn agrees_after_every_event(seeds: Range<u64>, network: impl Fn(u64, Wildness) -> Config) {

@@ -318,6 +318,9 @@ pub struct PortOutcome {
     pub port: PortId,
     /// The bytes of data and feedback that it sent, without control frames.
     pub sent: Bytes,
+    /// The frames for which load balancing chose it among several next hops; those that went by the
+    /// hash of their flow are not counted.
+    pub balanced: u64,
     /// How often the far end stopped it when it was not stopped already, over all classes.
     pub pauses: u64,
     /// How long it was stopped, or slowed down by GFC, in any class.

@@ -157,13 +157,16 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
         RunEnd { config: run.config, flows: &run.flows, now: run.now, ended, episodes: &episodes };
     let flows = (0..run.flows.len()).map(|flow| flow_outcome(&lives, &run.served, flow));
     let flows = flows.collect();
-    // What would be fair depends on the routes of the moment.
-    let Starvation { starved, undecided } = if run.config.changes.is_empty() {
-        starvation::judge(&lives, &run.served)
-    } else {
-        Starvation::default()
-    };
-    let (ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
+    // What would be fair depends on the routes of the moment, and on how a flow uses several of them.
+    let is_judged = run.config.changes.is_empty() && run.config.is_by_flow_hash();
+    let Starvation { starved, undecided } =
+        if is_judged { starvation::judge(&lives, &run.served) } else { Starvation::default() };
+    let (mut ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
+    if let Some(balancing) = &run.balancing {
+        for (port, frames) in ports.iter_mut().zip(balancing.frames()) {
+            port.balanced = *frames;
+        }
+    }
     let (tally, fabric) = (run.tally, &run.fabric);
     let replay = run.replay;
     let replay = replay.map(|replay| replay.finish(run.now, fabric, run.packet_max));
@@ -220,6 +223,7 @@ fn port_outcomes(fabric: &Fabric, spread: Spread, now: Time) -> (Vec<PortOutcome
         node: end.node,
         port: end.port,
         sent: end.sent,
+        balanced: 0,
         pauses: held.pauses,
         held: held.span,
         held_first: held.first,

@@ -1,6 +1,7 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
 mod away;
+mod balance;
 mod changes;
 mod conserve;
 mod flows;
@@ -21,6 +22,7 @@ mod wire;
 use std::sync::Arc;
 
 pub(crate) use away::{Away, Message};
+pub(crate) use balance::Balancing;
 use changes::Changing;
 use flows::{Followers, Path, Route};
 pub(crate) use mitigate::Mitigating;
@@ -101,6 +103,8 @@ pub struct Simulator<'c> {
     /// The frames for other parts of the run that the switch which is being visited has sent.
     posted: Vec<(PortId, Frame, Time)>,
     pub(crate) mitigating: Mitigating,
+    /// The rules by which switches choose among next hops, if not all packets go by their flow's hash.
+    pub(crate) balancing: Option<Box<Balancing>>,
     /// What has happened to the network, where something does.
     changing: Option<Box<Changing>>,
     /// What ends the run before its duration is over.
@@ -156,6 +160,7 @@ impl<'c> Simulator<'c> {
             later: Vec::new(),
             posted: Vec::new(),
             mitigating: Mitigating::new(config),
+            balancing: Balancing::new(config, fabric.port_count()),
             changing: Changing::new(config, &fabric),
             stopping: Stopping::new(config),
             tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),

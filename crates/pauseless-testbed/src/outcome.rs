@@ -333,6 +333,7 @@ impl<'a> View<'a> {
             node: at.node,
             port: at.port,
             sent: at.report.counters.sent_bytes,
+            balanced: 0,
             pauses: at.report.counters.pauses_received,
             held: plan::resolution(self.config) * at.held().count() as u64,
             held_first: at.held().next(),

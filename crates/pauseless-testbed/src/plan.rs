@@ -301,6 +301,8 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
             "no node sees a deadlock of several, so none drains it; take `[recovery]` out";
         !config.mitigation.limits.is_empty() =>
             "ports have no rate limits; take `[[rate_limit]]` out";
+        !config.is_by_flow_hash() =>
+            "switches forward by the hash of flows; take `[[load_balancing]]` out";
         !config.changes.is_empty() =>
             "nobody takes links down or changes tables; take `[[event]]` out";
     };

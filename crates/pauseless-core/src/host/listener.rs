@@ -157,6 +157,7 @@ impl Listening {
         self.expected = packet.sequence.next();
         self.unacknowledged += 1;
         let mut is_due = self.unacknowledged == ack_every;
+        let mut sequence = packet.sequence;
         if self.is_awaited {
             self.received += packet.size;
             let is_whole = self.received == size;
@@ -166,14 +167,14 @@ impl Listening {
             let is_late = left.get() < self.listener.packet.get() << (Sequence::BITS - 1);
             let is_hollow = !is_whole && is_late && packet.sequence == self.listener.last();
             is_due = (is_due || is_whole) && !is_hollow;
+            if is_whole {
+                // The last one to arrive need not be the last one that was sent.
+                sequence = self.listener.last();
+            }
         }
         is_due.then(|| {
             self.unacknowledged = 0;
-            Feedback::Ack {
-                sequence: packet.sequence,
-                is_marked: packet.is_marked,
-                echo: packet.echo,
-            }
+            Feedback::Ack { sequence, is_marked: packet.is_marked, echo: packet.echo }
         })
     }
 

@@ -66,6 +66,11 @@ impl<P: Copy> Switch<P> {
         in_fifos + classes.map(|class| self.in_ring(egress, class)).sum()
     }
 
+    /// Whether a frame is on its way out of `egress`.
+    pub fn is_sending(&self, egress: PortId) -> bool {
+        !matches!(self.ports[egress.index()].sending, Sending::Nothing)
+    }
+
     /// Every class of every port.
     fn all_queues(&self) -> impl Iterator<Item = QueueId> + use<P> {
         let classes = 0..self.class_count as u8;

@@ -15,6 +15,9 @@ pub struct PortUse {
     pub port: PortId,
     /// Bytes of data and answers that it sent.
     pub sent: Bytes,
+    /// Frames for which load balancing chose it among several next hops; `None` where nothing but the
+    /// hash of flows chooses.
+    pub balanced: Option<u64>,
     /// Their share of what the link could have carried.
     pub utilisation: f64,
     /// How often it was told to stop although it was not stopped.
@@ -56,6 +59,7 @@ pub fn ports(config: &Config, outcome: &Outcome) -> Vec<PortUse> {
             node: port.node,
             port: port.port,
             sent: port.sent,
+            balanced: (!config.is_by_flow_hash()).then_some(port.balanced),
             utilisation: match capacity {
                 0.0 => 0.0,
                 capacity => port.sent.get() as f64 * 8.0 / capacity,

@@ -8,6 +8,7 @@ pub mod censored;
 pub mod completion;
 pub mod distribution;
 pub mod links;
+pub mod next_hops;
 pub mod statistics;
 
 use pauseless_core::unit::Bytes;

@@ -15,6 +15,7 @@ use crate::Run;
 use crate::metrics::Metrics;
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::links::PortUse;
+use crate::metrics::next_hops::NextHops;
 use crate::sample::share;
 
 /// A run and what several numbers have in common, computed once.
@@ -121,6 +122,11 @@ impl<'r> Facts<'r> {
     /// What each flow got of its max-min fair rate, in the last quarter of the time in which it sent.
     pub fn shares(&self) -> &[f64] {
         self.shares.get_or_init(|| share::shares(self.run))
+    }
+
+    /// How evenly switches used their next hops; `None` where there was nothing to choose.
+    pub fn next_hops(&self) -> Option<NextHops> {
+        NextHops::of(&self.run.scenario.config, &self.run.outcome)
     }
 
     /// How many traffic classes are in use.

@@ -172,6 +172,13 @@ pub static NUMBERS: &[Number] = numbers! {
     /// The bytes of the answers divided by the sum of these and of what all flows have delivered.
     "answers_percent": Percent, Run(|it| Some(Real(it.metrics.answers?.share))),
         json: Absent("metrics.answers.share"), kept: Sampled, may_be_missing: true;
+    /// Hash polarisation, or how evenly load balancing works: the largest ratio of what a next hop carried
+    /// to its share of what all next hops of its set carried; 1 is even.
+    "next_hop_load_max": One, Run(|it| Some(Real(it.next_hops()?.load_max))), is_real: true,
+        is_slow: true, may_be_missing: true;
+    /// The share of next hops, of all sets of several that carried anything, which carried nothing.
+    "next_hops_idle_percent": Percent, Run(|it| Some(Real(it.next_hops()?.idle))),
+        is_slow: true, may_be_missing: true;
     /// The completion rate: finished flows divided by the simulated time.
     "flows_per_s": PerSecond, Run(|it| Some(Real(it.completion()?.flows_per_s))),
         json: Absent("metrics.completion.flows_per_s"), kept: Sampled, may_be_missing: true;
@@ -224,6 +231,10 @@ pub static NUMBERS: &[Number] = numbers! {
     // Ports.
     /// Bytes of data and answers that have begun to leave; control frames are not counted.
     "sent_kb": Kb, Port(|it| Some(bytes(it.sent))), json: Absent("sent_bytes");
+    /// Frames for which `[[load_balancing]]` chose the port among several next hops; those that went by
+    /// the hash of their flow are not counted.
+    "balanced_frames": One, Port(|it| it.balanced.map(Whole)), json: Absent("balanced_frames"),
+        may_be_missing: true;
     /// What it sent as a share of what the link could have carried: bytes * 8 / (rate * simulated
     /// time).
     "utilisation": Percent, Port(|it| Some(Real(it.utilisation))), json: Absent("utilisation"),

@@ -295,3 +295,29 @@ fn what_wires_lose_is_not_among_the_lost() {
     assert!(run.outcome.losses.wire.packets > 0);
     assert_eq!(value(&Facts::of(&run), "lost"), Some(0.0));
 }
+
+/// One flow by the hash of flows leaves one of two uplinks idle; in rounds each carries half of it.
+#[test]
+fn how_even_next_hops_are_used() {
+    let run_of = |kind: &str| {
+        run(&format!(
+            "duration = \"1 ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\n\
+             hosts_per_leaf = 1\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\nkind = \"ecmp\"\n\
+             [switch]\nbuffer = \"200 KB\"\n[flow_control]\nkind = \"pfc\"\n\
+             [[load_balancing]]\nkind = \"{kind}\"\n\
+             [[flow]]\nsource = \"H0\"\ntarget = \"H1\"\nsize = \"300 KB\"\n"
+        ))
+    };
+    let names = ["next_hop_load_max", "next_hops_idle_percent", "balanced_frames{port=L0:S0}"];
+    let values = |run: &Run| names.map(|name| value(&Facts::of(run), name));
+    assert_eq!(values(&run_of("flow-hash")), [Some(2.0), Some(50.0), None]);
+    assert_eq!(values(&run_of("round-robin")), [Some(1.0), Some(0.0), Some(100.0)]);
+    let random = run_of("random");
+    let [Some(most), Some(idle), Some(frames)] = values(&random) else {
+        panic!("three numbers");
+    };
+    assert!(most > 1.0 && most < 1.3 && idle == 0.0, "{most}, {idle}");
+    assert!((70.0..130.0).contains(&frames), "{frames}");
+    let without = run(include_str!("../../../../scenarios/gfc-ring.toml"));
+    assert_eq!(value(&Facts::of(&without), "next_hop_load_max"), None);
+}

@@ -269,6 +269,9 @@ impl<'c> Lead<'c> {
         whole.flows.fill(FlowState::default());
         for part in &mut parts {
             whole.tally.add(&part.tally);
+            if let (Some(whole), Some(part)) = (&mut whole.balancing, &part.balancing) {
+                whole.add(part);
+            }
             whole.receivers.add(&mut part.receivers);
             whole.served.take(&mut part.served);
             for (flow, state) in whole.flows.iter_mut().zip(&part.flows) {

@@ -92,6 +92,7 @@ impl<'c> Simulator<'c> {
             later: Vec::new(),
             posted: Vec::new(),
             mitigating: Mitigating::new(config),
+            balancing: self.balancing.clone(),
             changing: None,
             stopping: Stopping::new(config),
             tracer: None,

@@ -2,6 +2,7 @@
 
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
+use pauseless_core::table::ForwardingTable;
 use pauseless_core::unit::Bytes;
 
 use super::Simulator;
@@ -54,7 +55,7 @@ pub(super) enum NoWay {
     LinkDown,
 }
 
-impl Simulator<'_> {
+impl<'c> Simulator<'c> {
     /// The egress by which a switch forwards a packet of a group.
     #[inline]
     pub(super) fn next_hop(
@@ -72,17 +73,33 @@ impl Simulator<'_> {
     /// As [`Simulator::next_hop`], where tables and links change.
     #[inline(never)]
     fn next_hop_now(&self, node: NodeId, group: GroupId, hash: u64) -> Result<PortId, NoWay> {
-        let changing = self.changing.as_ref().expect("only called in runs with changes");
-        let table = match changing.tables[node.index()] {
-            NewTable::First => &self.config.table,
-            NewTable::Other(number) => &*self.config.changes.tables[number as usize],
-            NewTable::Nothing => return Err(NoWay::NoRoute),
-        };
+        let table = self.table_now(node).ok_or(NoWay::NoRoute)?;
         let egress = table.next_hop(node, group, hash).ok_or(NoWay::NoRoute)?;
-        if changing.is_down(&self.fabric, self.fabric.end_index(node, egress)) {
-            return Err(NoWay::LinkDown);
+        self.check_link(node, egress)
+    }
+
+    /// The table by which a switch forwards at present, if it has one.
+    pub(super) fn table_now(&self, node: NodeId) -> Option<&'c ForwardingTable> {
+        let Some(changing) = &self.changing else {
+            return Some(&self.config.table);
+        };
+        match changing.tables[node.index()] {
+            NewTable::First => Some(&self.config.table),
+            NewTable::Other(number) => Some(&self.config.changes.tables[number as usize]),
+            NewTable::Nothing => None,
         }
-        Ok(egress)
+    }
+
+    /// An egress, if its link is up.
+    pub(super) fn check_link(&self, node: NodeId, egress: PortId) -> Result<PortId, NoWay> {
+        match &self.changing {
+            Some(changing)
+                if changing.is_down(&self.fabric, self.fabric.end_index(node, egress)) =>
+            {
+                Err(NoWay::LinkDown)
+            }
+            _ => Ok(egress),
+        }
     }
 
     /// Whether the link of an end is down.

@@ -228,6 +228,7 @@ fn is_lean(simulator: &Simulator<'_>) -> bool {
         && simulator.is_plain
         && !simulator.is_out_of_band
         && !simulator.wire_losses.is_any()
+        && simulator.balancing.is_none()
         && simulator.config.changes.is_empty()
         && !simulator.mitigating.is_watching
         && !simulator.mitigating.is_breaking

@@ -130,6 +130,7 @@ pub fn controlled(
         congestion: Congestion { control, ack_every: control.ack_every() },
         transport: Transport::default(),
         wire_loss: WireLoss::default(),
+        load_balancing: Vec::new(),
         receivers: Vec::new(),
         duration: Span::ms(10),
         stop: Stop::default(),

@@ -122,6 +122,7 @@ impl Diverse {
             congestion: Congestion::NONE,
             transport: Transport::default(),
             wire_loss: WireLoss::default(),
+            load_balancing: Vec::new(),
             follows: Vec::new(),
             receivers: Vec::new(),
             duration: Span::us(300),

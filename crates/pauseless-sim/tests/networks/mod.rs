@@ -1,6 +1,7 @@
 //! Networks that several tests run on, with the papers' parameters.
 #![allow(dead_code, reason = "every test binary uses some of these")]
 
+pub mod balanced;
 pub mod changing;
 pub mod classed;
 pub mod congestion;

@@ -92,6 +92,7 @@ fn drawn_network(
         congestion: Congestion::NONE,
         transport: Transport::default(),
         wire_loss: WireLoss::default(),
+        load_balancing: Vec::new(),
         follows: Vec::new(),
         receivers,
         duration: Span::ms(3),

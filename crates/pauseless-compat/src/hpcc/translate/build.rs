@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use pauseless_core::balance::FlowletChoice;
 use pauseless_core::congestion::dcqcn::{Clamp, Style};
 use pauseless_core::congestion::timely::Update;
 use pauseless_core::memory::Alpha;
@@ -12,12 +13,13 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::NodeKind;
 
 use super::super::flow::Flow;
-use super::keys::{Control, Dcqcn, Hpcc, Marking, Settings, Timely, Window};
+use super::keys::{Balancing, Control, Dcqcn, Hpcc, Marking, Settings, Timely, Window};
 use super::{HEADERS, Parts, memory};
 use pauseless_scenario::congestion::{self, FeedbackClass};
 use pauseless_scenario::custom::{Custom, Link, Node};
 use pauseless_scenario::flow_control::{self, Pfc};
 use pauseless_scenario::flows::{self, Timing};
+use pauseless_scenario::load_balancing::{self, DrillKeys, FlowletKeys};
 use pauseless_scenario::memory::{
     Kind, Lane, LaneAt, LanePorts, Memory, SetAside, SharedMemory, SwitchMemory,
 };
@@ -28,7 +30,7 @@ use pauseless_scenario::traffic::{self, FlowName, List, Listed, Named, Row, Rows
 pub use pauseless_scenario::transport::{self, WindowRule};
 use pauseless_scenario::verdict::{self, Verdict};
 use pauseless_scenario::{General, ScenarioFile, StopOn};
-use pauseless_text::declare::{Entry, Filled, Key, Place, Tables, WordOr, Written, list};
+use pauseless_text::declare::{At, Entry, Filled, Key, Place, Tables, WordOr, Written, list};
 use pauseless_text::source::Source;
 
 impl Parts<'_> {
@@ -43,6 +45,9 @@ impl Parts<'_> {
         file.table(flow_control::SECTION, &self.flow_control());
         file.table(congestion::SECTION, &self.congestion());
         file.table(transport::SECTION, &self.transport());
+        if let Some(balanced) = self.load_balancing() {
+            file.one_of(load_balancing::SECTION, &balanced);
+        }
         file.one_of(traffic::SECTION, &self.traffic());
         file.table(flows::TIMING, &self.timing());
         file.table(
@@ -167,6 +172,32 @@ impl Parts<'_> {
         };
         let kind = flow_control::schemes().kind(&flow_control::PFC, &Place::default());
         (vec![kind], (common, Pfc::default()))
+    }
+
+    /// How switches choose among next hops; `None` by the hash of flows.
+    fn load_balancing(&self) -> Option<load_balancing::Balanced> {
+        let least_loaded = FlowletKeys {
+            choice: Filled::new(FlowletChoice::LeastLoaded),
+            ..FlowletKeys::default()
+        };
+        let (value, kind) = match self.settings.balancing {
+            Balancing::FlowHash => return None,
+            Balancing::Drill => ("drill", load_balancing::Kind::Drill(DrillKeys::default())),
+            Balancing::Conga => ("flowlet", load_balancing::Kind::Flowlet(least_loaded)),
+            Balancing::LetFlow => {
+                ("flowlet", load_balancing::Kind::Flowlet(FlowletKeys::default()))
+            }
+        };
+        let common = load_balancing::Common {
+            // That simulator runs it, too.
+            allow_reordering: Filled::new(true),
+            ..load_balancing::Common::default()
+        };
+        Some(load_balancing::Balanced {
+            common,
+            kind,
+            word: At { value, place: self.place("LB_MODE") },
+        })
     }
 
     fn transport(&self) -> transport::Keys {

@@ -31,7 +31,18 @@ pub(super) struct Settings {
     /// The number of bytes before which nothing is acknowledged.
     pub ack_interval: u64,
     pub seed: u64,
+    /// How switches choose among next hops.
+    pub balancing: Balancing,
     pub notes: Vec<String>,
+}
+
+/// How switches choose among next hops, by the number of LB_MODE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Balancing {
+    FlowHash,
+    Drill,
+    Conga,
+    LetFlow,
 }
 
 /// The congestion control that the configuration chooses.
@@ -95,7 +106,7 @@ pub(super) enum Window {
 }
 
 /// Files and words that say where things are, and what the whole run is made of.
-const ALWAYS: [&str; 21] = [
+const ALWAYS: [&str; 22] = [
     "ACK_HIGH_PRIO",
     "BUFFER_SIZE",
     "CC_MODE",
@@ -107,6 +118,7 @@ const ALWAYS: [&str; 21] = [
     "HAS_WIN",
     "L2_ACK_INTERVAL",
     "L2_BACK_TO_ZERO",
+    "LB_MODE",
     "LINK_DOWN",
     "PACKET_PAYLOAD_SIZE",
     "PAUSE_TIME",
@@ -160,6 +172,7 @@ impl Settings {
             usual_loss: config.number("ERROR_RATE_PER_LINK", 0.0, sink),
             ack_interval: config.integer("L2_ACK_INTERVAL", 0, sink),
             seed,
+            balancing: read_balancing(input),
             notes: notes(input, &heeded),
         })
     }
@@ -247,15 +260,20 @@ fn refuse_unsupported(input: Input<'_>, payload: u64) {
     if !config.flag("ENABLE_PFC", true, sink) {
         refuse(input, "ENABLE_PFC", "lossy switches are not supported", "write 1");
     }
-    let balancing = match config.integer("LB_MODE", 0, sink) {
-        0 => return,
-        2 => "DRILL",
-        3 => "CONGA",
-        6 => "LetFlow",
+}
+
+fn read_balancing(input: Input<'_>) -> Balancing {
+    let other = match input.config.integer("LB_MODE", 0, input.sink) {
+        0 => return Balancing::FlowHash,
+        2 => return Balancing::Drill,
+        3 => return Balancing::Conga,
+        6 => return Balancing::LetFlow,
         9 => "ConWeave",
         _ => "this way of balancing load",
     };
-    refuse(input, "LB_MODE", &format!("{balancing} is not supported"), "write 0 for ECMP by flow");
+    let help = "write 0 for ECMP by flow, 2 for DRILL, 3 for CONGA or 6 for LetFlow";
+    refuse(input, "LB_MODE", &format!("{other} is not supported"), help);
+    Balancing::FlowHash
 }
 
 fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option<Control> {
@@ -427,6 +445,22 @@ fn read_loss(input: Input<'_>) -> f64 {
 }
 
 /// What the user should know.
+/// What is different here from load balancing there.
+fn balancing_note(mode: u64) -> Option<&'static str> {
+    match mode {
+        2 => Some(
+            "LB_MODE 2 runs with our own DRILL(2, 1), at every switch; packets overtake each other, and \
+             targets throw away what overtakes",
+        ),
+        3 => Some(
+            "LB_MODE 3 runs with our own rule: at every switch a flowlet begins with the port that has sent \
+             least, without CONGA's feedback from the far leaf",
+        ),
+        6 => Some("LB_MODE 6 runs with our own LetFlow, at every switch, with a gap of 100 us"),
+        _ => None,
+    }
+}
+
 fn notes(input: Input<'_>, heeded: &BTreeSet<&'static str>) -> Vec<String> {
     let Input { config, sink, .. } = input;
     let mut notes = Vec::new();
@@ -449,6 +483,7 @@ fn notes(input: Input<'_>, heeded: &BTreeSet<&'static str>) -> Vec<String> {
     if config.flag("ENABLE_TRACE", !input.is_conweave, sink) && !input.is_conweave {
         notes.push("TRACE_OUTPUT_FILE is not written: use --pcap for a trace of frames".into());
     }
+    notes.extend(balancing_note(config.integer("LB_MODE", 0, sink)).map(String::from));
     if input.is_conweave && input.compat == Compat::Hpcc {
         notes.push("the switches are those of the HPCC authors' simulator, not conweave's".into());
     }
