@@ -22,9 +22,10 @@ use pauseless_text::problem::Sink;
 use pauseless_text::{section, variant};
 use timeline::{Happening, Timeline};
 
-/// The names of the sections.
-pub(crate) const EVENT: &str = "event";
-pub(crate) const CONVERGE: &str = "converge";
+/// The name of the section of an event.
+pub const EVENT: &str = "event";
+/// The name of the section of how switches learn.
+pub const CONVERGE: &str = "converge";
 
 /// More flaps than this are no event any more.
 const FLAPS: RangeInclusive<u64> = 1..=10_000;
@@ -182,6 +183,12 @@ impl Written for Event {
     fn entries(&self) -> Vec<Entry> {
         [kinds().entries(&self.kind), self.common.entries()].concat()
     }
+}
+
+/// The keys of an event in which a link fails, for programs that fill in a scenario.
+pub fn link_down(at: Key<Span>, link: Key<Pair>) -> Vec<Entry> {
+    let kind = Kind::LinkDown(LinkDown { link, ..LinkDown::default() });
+    Event { common: Common { at, ..Common::default() }, kind }.entries()
 }
 
 /// Both sections as they were written.

@@ -10,7 +10,7 @@ pub(crate) mod classes;
 pub mod congestion;
 mod cycle_aware;
 pub mod describe;
-mod events;
+pub mod events;
 pub mod fabric_file;
 mod filled;
 pub mod flow_control;
