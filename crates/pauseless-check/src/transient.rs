@@ -54,6 +54,8 @@ pub struct Transient {
     pub failure_count: usize,
     /// After how many of them the old and the new routes together have no cycle.
     pub safe: usize,
+    /// The others by name, those with most buffers in cycles first.
+    pub cyclic: Vec<String>,
     /// The failures that were simulated, those with most buffers in cycles first.
     pub examined: Vec<Examined>,
     /// Whether all was done that was to be done.
@@ -174,6 +176,8 @@ pub fn examine(
     let mut cyclic = Vec::from_iter(counted.filter(|(_, count)| *count > 0));
     cyclic.sort_by_key(|(case, count)| (std::cmp::Reverse(*count), *case));
     let safe = buffers.iter().flatten().count() - cyclic.len();
+    let names = cyclic.iter().map(|(case, _)| sweep::name(fabric, &failures[*case]).join(", "));
+    let names = names.collect();
     cyclic.truncate(options.failures_max);
     let examinations = cyclic.into_iter().map(|(case, count)| {
         let union = Union::new(fabric, routing, &failures[case]);
@@ -184,7 +188,7 @@ pub fn examine(
     let mut examinations = Vec::from_iter(examinations);
     is_complete &= run_all(&mut examinations, &progress);
     let examined = examinations.into_iter().map(Examination::finish).collect();
-    Ok(Transient { failure_count: failures.len(), safe, examined, is_complete })
+    Ok(Transient { failure_count: failures.len(), safe, cyclic: names, examined, is_complete })
 }
 
 /// A failure after which the old and the new routes together have a cycle.

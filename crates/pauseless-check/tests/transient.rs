@@ -4,8 +4,10 @@ use std::ops::ControlFlow;
 
 use pauseless_check::transient::{Options, Transient, TransientRecord, examine, text};
 use pauseless_fabric::fabric::Fabric;
+use pauseless_fabric::failure::Failures;
+use pauseless_fabric::routing::{Multipath, Routing};
 use pauseless_run::Run;
-use pauseless_scenario::{Overrides, Scenario, shape};
+use pauseless_scenario::{Overrides, Scenario, fabric_file, shape};
 use pauseless_text::terminal::Paint;
 
 fn fabric(spec: &str) -> Fabric {
@@ -80,6 +82,62 @@ fn no_order_deadlocks_where_both_routes_have_no_cycle() {
         assert!(found.examined.is_empty() && !found.is_deadlock(), "{spec}");
         assert!(text(&fabric(spec), &found, Paint::Plain).contains("in any order"));
     }
+}
+
+/// The proof against the simulator: after a failure for which both routes together have no cycle, nothing
+/// deadlocks, whenever each switch learns of it. That it is not for want of traffic shows that others do.
+#[test]
+fn what_is_proven_safe_never_deadlocks_at_random_times() {
+    let (mut safe, mut deadlocks) = (0, 0);
+    for shape in [
+        "random-regular:switches=8,degree=3,hosts_per_switch=1,seed=1",
+        "random-regular:switches=8,degree=3,hosts_per_switch=1,seed=2",
+        "leaf-spine:leaves=4,spines=2,hosts_per_leaf=2",
+        "fat-tree:4",
+    ] {
+        for (routing, section) in [
+            ("up-down,multipath=ecmp", "kind = \"up-down\"\nmultipath = \"ecmp\""),
+            ("ecmp", "kind = \"ecmp\""),
+        ] {
+            let fabric = fabric(&format!("{shape},routing={routing},rate=40 Gbps"));
+            let go_on = |_, _, _| ControlFlow::Continue(());
+            let found = examine(&fabric, &[], &few(2, 0), go_on).expect("a rule");
+            assert_eq!(found.safe + found.cyclic.len(), found.failure_count);
+            let mut links = Failures::single_links(&fabric.topology);
+            let links = links.by_ref().map(|failure| failure.names(&fabric.topology).join(""));
+            for (name, seed) in links.zip(0..) {
+                let is_safe = !found.cyclic.contains(&name);
+                let time = deadlock(&at_random_times(&fabric, section, &name, seed));
+                assert!(time.is_none() || !is_safe, "{shape}, {routing}, {name}: {time:?}");
+                safe += usize::from(is_safe);
+                deadlocks += usize::from(time.is_some());
+            }
+        }
+    }
+    assert!(safe > 40 && deadlocks > 20, "{safe} safe failures, {deadlocks} deadlocks");
+}
+
+/// A link of the fabric fails while every host sends to three others, and each switch learns of it at a
+/// random time.
+fn at_random_times(fabric: &Fabric, section: &str, link: &str, seed: u64) -> String {
+    let Some((a, b)) = link.split_once('-') else {
+        panic!("{link} is a link");
+    };
+    let routing = Routing::from(Multipath::Ecmp);
+    let network = fabric_file::network(fabric, routing, seed);
+    let network = network.replace("kind = \"ecmp\"", section);
+    let flows = (1..=3).map(|number| {
+        format!("[[traffic]]\nkind = \"permutation\"\nname = \"p{number}\"\nttl = 64\n")
+    });
+    format!(
+        "seed = {seed}\nduration = \"600 us\"\nmtu = \"1000 B\"\n{network}\n\
+         [switch]\nbuffer = \"100 KB\"\nprocessing = \"0 us\"\n\
+         [flow_control]\nkind = \"pfc\"\nxoff = \"30 KB\"\nxon = \"28 KB\"\n\
+         [verdict]\nstop_on_deadlock = true\n{}\
+         [[event]]\nkind = \"link-down\"\nat = \"100 us\"\nlink = [\"{a}\", \"{b}\"]\n\
+         [converge]\nspread = \"400 us\"\n",
+        String::from_iter(flows)
+    )
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub fn text(fabric: &Fabric, transient: &Transient, paint: Paint) -> String {
         out.push_str("Broken off; what follows is what was found until then.\n");
     }
     let safe = quantity::count(transient.safe as u64);
-    let rest = transient.failure_count - transient.safe;
+    let rest = transient.cyclic.len();
     let _ = writeln!(
         out,
         "After {safe} of {} failures the old and the new routes together have no cycle: there no \
@@ -130,6 +130,8 @@ records! {
         /// After how many of them the old and the new routes together have no cycle, so that no order in
         /// which switches learn deadlocks.
         safe_count: usize = transient.safe;
+        /// The other failures, those with most buffers in cycles of both routes first.
+        cyclic: Vec<String> = transient.cyclic.clone();
         /// Present and true when it was broken off.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         interrupted: bool = !transient.is_complete;
