@@ -303,7 +303,7 @@ fn run_all(
 fn simulable(fabric: &Fabric) -> Result<Routing, String> {
     let Origin::Rule(routing) = fabric.origin else {
         return Err(
-            "the files have routes and no rule that says what they become after a failure; \
+            "the files have routes or flows, and no rule that says what routes become after a failure; \
                     say with --routing by which rule the fabric routes"
                 .to_string(),
         );

@@ -310,7 +310,7 @@ const BAD: &[(&[&str], &str)] = &[
     ),
     (
         &[RING[0], RING[1], "--failures", "1", "--confirm", "--transient"],
-        "pauseless: --transient: the files have routes and no rule that says what they become",
+        "pauseless: --transient: the files have routes or flows, and no rule that says what",
     ),
     (
         &[
