@@ -8,7 +8,7 @@
 
 mod bench;
 mod crowd;
-mod plan;
+pub(crate) mod plan;
 mod report;
 
 use std::num::NonZero;

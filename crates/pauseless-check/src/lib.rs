@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
-//! [`read`] takes files, [`sweep`] tries failures, [`confirm`] simulates what closes a cycle; [`text`],
-//! [`json`], [`sarif`], [`graphml`] and [`svg`] write what was found.
+//! [`read`] takes files, [`sweep`] tries failures, [`confirm`] simulates what closes a cycle,
+//! [`transient`] what happens while switches learn of a failure; [`text`], [`json`], [`sarif`],
+//! [`graphml`] and [`svg`] write what was found.
 
 pub mod advice;
 pub mod confirm;
@@ -15,6 +16,7 @@ pub mod sarif;
 pub mod svg;
 pub mod sweep;
 pub mod text;
+pub mod transient;
 
 use std::collections::BTreeSet;
 

@@ -206,6 +206,57 @@ fn paths_schemes_groups_and_drops_are_as_in_a_model_of_it() {
     }
 }
 
+/// Two leaves and two spines, with six flows from one leaf to the other; `LINK_DOWN` has these values.
+fn read_failing(values: &str, compat: Compat) -> Result<hpcc::Case, String> {
+    let config = std::fs::read_to_string(folder("incast_pfc").join("config.txt")).unwrap();
+    let text = config.replace("LINK_DOWN 0 0 0", &format!("LINK_DOWN {values}"));
+    let place = tempfile::tempdir().unwrap();
+    let hosts = (0..6).map(|host| format!("{host} {} 40Gbps 1us 0\n", 6 + host / 3));
+    let trunks = [(6, 8), (6, 9), (7, 8), (7, 9)].map(|(a, b)| format!("{a} {b} 40Gbps 1us 0\n"));
+    let topology = format!("10 4 10\n6 7 8 9\n{}{}", String::from_iter(hosts), trunks.concat());
+    std::fs::write(place.path().join("topology.txt"), topology).unwrap();
+    let flows =
+        (0..6).map(|flow| format!("{} {} 3 {} 2000000 2.0\n", flow % 3, 3 + flow / 2, 100 + flow));
+    std::fs::write(place.path().join("flow.txt"), format!("6\n{}", String::from_iter(flows)))
+        .unwrap();
+    let source = Source { file: "config.txt".to_string(), text };
+    let case = hpcc::read_source(&source, place.path(), compat);
+    case.map_err(|problems| problems.to_string())
+}
+
+/// A link that fails is an event of our own engine: all switches have their new tables at once, so that no
+/// packet runs in a circle, and every flow is done in spite of what was lost.
+#[test]
+fn a_link_that_fails_during_the_run_fails_by_our_own_rules() {
+    let case =
+        read_failing("100 9 6", Compat::None).unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(case.notes.iter().any(|note| note.contains("the link 9-6 fails at 2.0001 s")));
+    let text = case.scenario.text();
+    assert!(text.contains("kind = \"link-down\"") && text.contains("[converge]"), "{text}");
+    let scenario = case.scenario.build("failing", &Overrides::default()).unwrap();
+    let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+    assert!(run.outcome.losses.event.packets > 0, "{:?}", run.outcome.losses);
+    assert_eq!((run.outcome.losses.no_route.packets, run.outcome.lost_packets), (0, 0));
+    assert!(run.outcome.flows.iter().all(|flow| flow.finish.is_some()), "{:?}", run.outcome.flows);
+    // With a time of 0 nothing fails, whatever stands behind it.
+    let whole = read_failing("0 9 6", Compat::Hpcc).unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(!whole.scenario.text().contains("link-down") && whole.replica.is_some());
+}
+
+#[test]
+fn a_link_that_cannot_fail_is_told_at_its_key() {
+    for (values, compat, expected) in [
+        ("100 6 7", Compat::None, "LINK_DOWN: no link joins 6 and 7"),
+        ("100 6 77", Compat::None, "LINK_DOWN: no link joins 6 and 77"),
+        ("-1 6 8", Compat::None, "\"-1\" is out of place"),
+        ("100 6 8", Compat::Hpcc, "LINK_DOWN: the replica has no links that fail"),
+    ] {
+        let problems = read_failing(values, compat).expect_err(values);
+        assert!(problems.contains(expected), "{values}: {problems}");
+        assert!(problems.contains("config.txt:48:1"), "{values}: {problems}");
+    }
+}
+
 #[test]
 fn too_little_memory_is_told_at_its_key() {
     let folder = folder("ring5_pfc");

@@ -8,11 +8,13 @@ use pauseless_experiments::sweep::campaign::Campaign;
 use pauseless_experiments::sweep::plan::Plan;
 
 /// File, size, and how many runs it has; of those with a filter how many networks are left.
-const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 14] = [
+const CAMPAIGNS: [(&str, Option<&str>, usize, Option<usize>); 16] = [
     ("papers/gfc/fragile-ring.sweep.toml", Some("fragile"), 2000, None),
     ("papers/gfc/fragile-tree.sweep.toml", Some("switches"), 480, None),
     ("scenarios/xoff.sweep.toml", None, 72, None),
     ("scenarios/xoff.sweep.toml", Some("tiny"), 8, None),
+    ("scenarios/leaf-spine-loop.sweep.toml", None, 3_200, None),
+    ("scenarios/leaf-spine-loop.sweep.toml", Some("tiny"), 8, None),
     ("scenarios/paced.sweep.toml", None, 8_640, None),
     ("scenarios/paced.sweep.toml", Some("quick"), 72, None),
     ("scenarios/paced-trees.sweep.toml", Some("quick"), 288, Some(12)),

@@ -5,7 +5,7 @@ use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Time};
 use pauseless_sim::outcome::PortSeries;
 
-use super::completion;
+use super::{completion, outages, verdict};
 use pauseless_figures as draw;
 use pauseless_figures::axis::share_axes;
 use pauseless_figures::colour::PALETTE;
@@ -123,13 +123,16 @@ fn add_companions(panel: &mut Panel, companions: impl Iterator<Item = Series>, w
     }
 }
 
-/// When the deadlock became inevitable and when the sources stopped.
+/// When events began, when the deadlock became inevitable, and when the sources stopped.
 fn marks(run: &Run) -> Vec<Mark> {
+    let events = outages::firsts(run).into_iter().take(EVENTS_MAX).filter_map(|change| {
+        Some(Mark::quiet(verdict::event_name(run, Some(change.event))?, ms(change.time)))
+    });
     let deadlock = run.outcome.deadlock.as_ref().map(|deadlock| {
         Mark::alarm(format!("deadlock {}", quantity::time(deadlock.time)), ms(deadlock.time))
     });
     let stop = run.sources_stopped().map(|stop| Mark::quiet("sources stop", ms(stop)));
-    deadlock.into_iter().chain(stop).collect()
+    events.chain(deadlock).chain(stop).collect()
 }
 
 /// The thresholds of the probed ports: one line where they agree, one per port where not.
@@ -174,6 +177,9 @@ fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
         FlowControl::GfcConceptual(gfc) => vec![("Bm", gfc.mapping.bm), ("B0", gfc.mapping.b0)],
     }
 }
+
+/// The most events whose names find place above curves.
+const EVENTS_MAX: usize = 8;
 
 /// An instant in milliseconds.
 pub(crate) fn ms(time: Time) -> f64 {

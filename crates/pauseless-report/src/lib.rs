@@ -12,6 +12,7 @@ pub mod figure;
 pub mod html;
 pub mod json;
 pub mod mitigation;
+mod outages;
 pub mod provenance;
 pub mod replica;
 pub mod scene;

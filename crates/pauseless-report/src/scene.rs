@@ -15,6 +15,8 @@ use pauseless_sim::outcome::{EgressQueue, PortStates};
 use serde::Serialize;
 
 use super::figure::{Panel, ms};
+use super::outages;
+use super::outages::{Spell, Spells};
 use pauseless_figures::axis::Extent;
 use pauseless_figures::colour::{ALARM, PALETTE};
 use pauseless_figures::figure::{self, Mark, Scale, Source};
@@ -68,6 +70,22 @@ struct Act {
     moments: Vec<Moment>,
     deadlocks: Vec<Stuck>,
     network: Option<Network>,
+    outages: Outages,
+}
+
+/// What was down, and which switches had another table than at first.
+#[derive(Serialize)]
+struct Outages {
+    links: Vec<Outage>,
+    switches: Vec<Outage>,
+    tables: Vec<Outage>,
+}
+
+#[derive(Serialize)]
+struct Outage {
+    from: f64,
+    to: Option<f64>,
+    places: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -150,7 +168,34 @@ impl Act {
             moments: moments(run),
             deadlocks: deadlocks(run),
             network: network(run, stride),
+            outages: Outages::new(run),
         }
+    }
+}
+
+impl Outages {
+    /// Those of a run that is replayed; nobody sees others.
+    fn new(run: &Run) -> Outages {
+        let spells = match run.outcome.replay {
+            Some(_) => Spells::of(run),
+            None => Spells::default(),
+        };
+        let links = spells.links.iter().take(OUTAGES_MAX).map(|spell| {
+            let places = spell.of.iter().map(|(node, port)| end_index(run, *node, *port));
+            Outage::new(spell, places.collect())
+        });
+        let of_node = |spell: &Spell<NodeId>| Outage::new(spell, vec![spell.of.index()]);
+        Outages {
+            links: links.collect(),
+            switches: spells.switches.iter().take(OUTAGES_MAX).map(of_node).collect(),
+            tables: spells.tables.iter().take(OUTAGES_MAX).map(of_node).collect(),
+        }
+    }
+}
+
+impl Outage {
+    fn new<T>(spell: &Spell<T>, places: Vec<usize>) -> Outage {
+        Outage { from: ms(spell.from), to: spell.to.map(ms), places }
     }
 }
 
@@ -229,9 +274,7 @@ fn moments(run: &Run) -> Vec<Moment> {
         let begin = (it.found, "deadlock".to_string(), true);
         std::iter::once(begin).chain(broken)
     }));
-    let changes = &run.scenario.config.changes;
-    let mut shown = std::collections::BTreeSet::new();
-    let firsts = changes.list.iter().filter(|it| it.time < outcome.end && shown.insert(it.event));
+    let firsts = outages::firsts(run).into_iter();
     found.extend(firsts.take(MOMENTS_MAX).filter_map(|change| {
         let name = crate::verdict::event_name(run, Some(change.event))?;
         Some((change.time, name, false))
@@ -395,6 +438,8 @@ const INSTANTS_MAX: usize = 8_000;
 const PAGE_CELLS_MAX: usize = 1_200_000;
 /// Points that the curves of a page have together, if there are not too many of them.
 const POINTS_MAX: usize = 200_000;
+/// The most times in which links were down that a page has, as many of switches, and of their tables.
+const OUTAGES_MAX: usize = 10_000;
 /// The most deadlocks that are listed.
 const MOMENTS_MAX: usize = 5;
 

@@ -3,13 +3,14 @@
 
 mod timeline;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::Span;
 use pauseless_fabric::routing::Routes;
 use pauseless_fabric::topology::{LinkIndex, Topology};
-use pauseless_sim::change::{Changes, Noise};
+use pauseless_sim::change::{Change, Changes, Noise, What};
 
 use super::flows::TIMES;
 use super::routing::Forwarding;
@@ -19,15 +20,19 @@ use pauseless_text::declare::{
 };
 use pauseless_text::file::File;
 use pauseless_text::problem::Sink;
+use pauseless_text::quantity::some;
 use pauseless_text::{section, variant};
 use timeline::{Happening, Timeline};
 
-/// The names of the sections.
-pub(crate) const EVENT: &str = "event";
-pub(crate) const CONVERGE: &str = "converge";
+/// The name of the section of an event.
+pub const EVENT: &str = "event";
+/// The name of the section of how switches learn.
+pub const CONVERGE: &str = "converge";
 
 /// More flaps than this are no event any more.
 const FLAPS: RangeInclusive<u64> = 1..=10_000;
+/// As many neighbours of a switch are named.
+const NEIGHBOURS_MAX: usize = 8;
 /// A link is down, or up again, for some time.
 const FLAP_TIMES: RangeInclusive<Span> = Span::ns(1)..=*TIMES.end();
 
@@ -184,6 +189,12 @@ impl Written for Event {
     }
 }
 
+/// The keys of an event in which a link fails, for programs that fill in a scenario.
+pub fn link_down(at: Key<Span>, link: Key<Pair>) -> Vec<Entry> {
+    let kind = Kind::LinkDown(LinkDown { link, ..LinkDown::default() });
+    Event { common: Common { at, ..Common::default() }, kind }.entries()
+}
+
 /// Both sections as they were written.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
@@ -241,11 +252,12 @@ impl Setting {
         Changes { names, ..timeline.changes() }
     }
 
-    /// The events that are after the end of the run.
-    pub(crate) fn warnings(&self, duration: Span) -> impl Iterator<Item = String> + '_ {
+    /// The events that are after the end of the run, and those that find things as they want them.
+    pub(crate) fn warnings(&self, changes: &Changes, duration: Span) -> Vec<String> {
+        let late = self.events.iter().filter(|event| event.common.at.or(Span::ZERO) >= duration);
         let late =
-            self.events.iter().filter(move |event| event.common.at.or(Span::ZERO) >= duration);
-        late.map(|event| format!("event {}: it is after the end of the run", event.name()))
+            late.map(|event| format!("event {}: it is after the end of the run", event.name()));
+        late.chain(idle(changes)).collect()
     }
 
     /// Writes both sections, with nothing left out.
@@ -257,6 +269,25 @@ impl Setting {
             file.table(CONVERGE, converge);
         }
     }
+}
+
+/// A warning for each event of which something is down already, or up, when it should fail or return.
+fn idle(changes: &Changes) -> Vec<String> {
+    let (mut links, mut switches) = (BTreeSet::new(), BTreeSet::new());
+    let mut found = BTreeMap::new();
+    for Change { event, what, .. } in &changes.list {
+        let idle = match *what {
+            What::LinkDown(node, port) if !links.insert((node, port)) => "the link is down already",
+            What::LinkUp(node, port) if !links.remove(&(node, port)) => "the link is not down",
+            What::SwitchDown(node) if !switches.insert(node) => "the switch is down already",
+            What::SwitchUp(node) if !switches.remove(&node) => "the switch is not down",
+            _ => continue,
+        };
+        found.entry(*event).or_insert(idle);
+    }
+    let name = |event: u32| &changes.names[event as usize];
+    let warnings = found.into_iter();
+    warnings.map(|(event, idle)| format!("event {}: {idle} at that time", name(event))).collect()
 }
 
 impl Kind {
@@ -402,7 +433,9 @@ fn find_port(context: Context<'_>, node: NodeId, name: &At<String>) -> Option<Po
     if port.is_none() {
         let from = &topology.node(node).name;
         let message = format!("there is no such link from {from} to {}", neighbour.value);
-        sink.push(name.place.problem(message));
+        let peers = topology.ports(node).iter().map(|port| &*topology.node(port.peer).name);
+        let help = format!("write a neighbour of {from}: {}", some(peers, NEIGHBOURS_MAX));
+        sink.push(name.place.problem(message).help(help));
     }
     port
 }
@@ -430,7 +463,8 @@ impl Converge {
             let node = find_switch(context, name)?;
             order.resize(topology.nodes().len(), None);
             if order[node.index()].replace(count).is_some() {
-                sink.push(name.place.problem(format!("{} is listed twice", name.value)));
+                let problem = name.place.problem(format!("{} is listed twice", name.value));
+                sink.push(problem.help("name each switch once, in the order in which they learn"));
                 return None;
             }
             count += 1;

@@ -12,7 +12,7 @@ use pauseless_text::source::Source;
 use crate::General;
 use crate::switch::{self, Switch};
 
-pub use write::write;
+pub use write::{network, write};
 
 /// Whether it is a fabric file or a scenario.
 pub fn is_toml(source: &Source) -> bool {

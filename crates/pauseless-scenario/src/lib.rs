@@ -10,7 +10,7 @@ pub(crate) mod classes;
 pub mod congestion;
 mod cycle_aware;
 pub mod describe;
-mod events;
+pub mod events;
 pub mod fabric_file;
 mod filled;
 pub mod flow_control;
@@ -640,7 +640,7 @@ impl Scenario {
         let traffic = parts.traffic.iter().flat_map(|traffic| traffic.warnings(config));
         let warnings = observe::provenance_warning(config).into_iter().chain(late).chain(traffic);
         let warnings = warnings.chain(transport::warning(config));
-        let warnings = warnings.chain(parts.events.warnings(config.duration));
+        let warnings = warnings.chain(parts.events.warnings(&config.changes, config.duration));
         self.warnings.extend(warnings.chain(lifetime::warnings(config)));
     }
 }

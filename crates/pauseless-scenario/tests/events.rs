@@ -109,6 +109,42 @@ fn a_deadlock_stays_after_the_repair_and_is_none_without_the_loop() {
     }
 }
 
+/// Whatever happens, what sources have sent is somewhere: delivered, lost to an event, without a route,
+/// expired, or still held.
+#[test]
+fn every_byte_of_a_run_with_events_is_somewhere() {
+    let more = r#"
+        [[event]]
+        kind = "flap"
+        at = "100 us"
+        link = ["S1", "S2"]
+        period = "50 us"
+        times = 5
+        [[event]]
+        kind = "switch-down"
+        at = "400 us"
+        switch = "S2"
+        [[event]]
+        kind = "switch-up"
+        at = "450 us"
+        switch = "S2"
+        [converge]
+        delay = "20 us"
+    "#;
+    for rate in [10, 20, 40] {
+        let found = outcome(&looping(40, rate, 300, more));
+        let losses = [found.losses.event, found.losses.no_route];
+        let lost: u64 = losses.iter().map(|lost| lost.bytes.get()).sum();
+        let delivered: u64 = found.flows.iter().map(|flow| flow.delivered.get()).sum();
+        let config = parse(&looping(40, rate, 300, more)).config;
+        let of_hosts = found.ports.iter().filter(|port| config.topology.is_host(port.node));
+        let sent: u64 = of_hosts.map(|port| port.sent.get()).sum();
+        let elsewhere = lost + found.expired_bytes.get() + found.held_at_end.get();
+        assert_eq!(sent, delivered + elsewhere, "{rate} Gb/s");
+        assert!(found.losses.event.packets > 0 && found.lost_packets == 0, "{rate} Gb/s");
+    }
+}
+
 #[test]
 fn the_example_deadlocks_stays_so_and_is_saved_by_its_ttl() {
     let found = outcome(MICRO_LOOP);
@@ -213,6 +249,50 @@ fn a_resolved_scenario_says_the_same() {
     assert_eq!(Vec::from_iter(downs), [at(100), at(150), at(200)]);
 }
 
+/// Every problem names the line and says what to do.
+fn is_located(problems: &str) {
+    let line = problems.split_once("events:").and_then(|(_, rest)| rest.split(':').next());
+    assert!(line.is_some_and(|line| line.parse::<usize>().is_ok()), "{problems}");
+    let ways_out = ["help: ", "expected ", "its neighbours are ", ", only "];
+    assert!(ways_out.iter().any(|word| problems.contains(word)), "{problems}");
+}
+
+/// Something that is down already, or is not down, is legal, because axes of campaigns move events; and it
+/// is hardly meant.
+#[test]
+fn events_that_change_nothing_are_warned_of() {
+    let event = |kind: &str, us: u64| {
+        format!("[[event]]\nkind = \"{kind}\"\nat = \"{us} us\"\nlink = [\"S1\", \"S2\"]\n")
+    };
+    let switch = |kind: &str, us: u64| {
+        format!("[[event]]\nkind = \"{kind}\"\nat = \"{us} us\"\nswitch = \"S1\"\n")
+    };
+    let warnings = |more: &str| parse(&looping(40, 10, 900, more)).warnings;
+    for (events, expected) in [
+        (
+            [event("link-up", 20), event("link-down", 30)],
+            "event link-up S1-S2: the link is not down",
+        ),
+        (
+            [event("link-down", 20), event("link-down", 30)],
+            "event link-down S1-S2: the link is down already",
+        ),
+        (
+            [switch("switch-up", 20), event("link-down", 30)],
+            "event switch-up S1: the switch is not down",
+        ),
+        (
+            [switch("switch-down", 20), switch("switch-down", 30)],
+            "event switch-down S1: the switch is down already",
+        ),
+    ] {
+        let warnings = warnings(&events.concat());
+        assert!(warnings.iter().any(|it| it.starts_with(expected)), "{expected}: {warnings:?}");
+    }
+    let calm = warnings(&[event("link-down", 20), event("link-up", 30)].concat());
+    assert!(!calm.iter().any(|it| it.starts_with("event ")), "{calm:?}");
+}
+
 #[test]
 fn mistakes_are_told_where_they_are() {
     let event = |keys: &str| read(&looping(40, 10, 900, &format!("[[event]]\n{keys}")));
@@ -236,13 +316,35 @@ fn mistakes_are_told_where_they_are() {
             "kind = \"route\"\nat = \"1 us\"\nswitch = \"S1\"\nto = [\"H2\"]\nnext = [\"H2\"]",
             "no such link from S1 to H2",
         ),
+        ("kind = \"link-down\"\nat = \"-1 us\"\nlink = [\"S1\", \"S2\"]", "at"),
+        ("kind = \"link-down\"\nat = 5\nlink = [\"S1\", \"S2\"]", "at"),
+        ("kind = \"link-down\"\nat = \"1e9 s\"\nlink = [\"S1\", \"S2\"]", "at"),
+        ("kind = \"link-down\"\nat = \"1 us\"\nlink = [\"S1\", \"S1\"]", "S1"),
+        ("kind = \"link-down\"\nat = \"1 us\"\nlink = [\"S1\", \"S2#2\"]", "S1"),
+        ("kind = \"link-down\"\nat = \"1 us\"\nlink = [\"S1\", \"S2\"]\nfor = \"1 ms\"", "for"),
+        ("kind = \"switch-up\"\nat = \"1 us\"\nswitch = \"S7\"", "S7"),
+        (
+            "kind = \"flap\"\nat = \"1 us\"\nlink = [\"S1\", \"S2\"]\nperiod = \"1 us\"\ntimes = 0",
+            "times",
+        ),
+        ("kind = \"bit-errors\"\nat = \"1 us\"\nshare = 1.5", "share"),
+        ("at = \"1 us\"\nlink = [\"S1\", \"S2\"]", "kind"),
     ] {
         let problems = event(keys).expect_err(keys);
         assert!(problems.contains(expected), "{keys}\n{problems}");
+        is_located(&problems);
     }
     let converge = |keys: &str| read(&looping(40, 10, 900, &format!("[converge]\n{keys}")));
-    let twice = converge("order = [\"S1\", \"S1\"]").expect_err("twice");
-    assert!(twice.contains("S1 is listed twice"), "{twice}");
+    for (keys, expected) in [
+        ("order = [\"S1\", \"S1\"]", "S1 is listed twice"),
+        ("order = [\"S3\"]", "S3"),
+        ("order = [\"H1\"]", "H1 is a host"),
+        ("spread = \"-1 us\"", "spread"),
+    ] {
+        let problems = converge(keys).expect_err(keys);
+        assert!(problems.contains(expected), "{keys}\n{problems}");
+        is_located(&problems);
+    }
     let late = parse(&looping(40, 10, 900, "").replace("\"5 us\"", "\"5 ms\""));
     assert!(late.warnings.iter().any(|it| it.contains("after the end of the run")), "{late:?}");
 }

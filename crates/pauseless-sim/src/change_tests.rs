@@ -1,11 +1,13 @@
 //! Runs in which links, switches and tables change: the detector against the definition, event by event,
 //! and what must be gone with a link.
+//!
+//! `PAUSELESS_CASES` is the number of networks of each test.
 
 use crate::Config;
 use crate::Simulator;
 use crate::fabric::Node;
 use crate::networks::balanced::{RULES, balance, let_wander};
-use crate::networks::changing::change_at_random;
+use crate::networks::changing::{allow_any_ports, change_at_random};
 use crate::networks::classed::remapped;
 use crate::networks::memory::random_shared_network;
 use crate::networks::mixed::{Part, mixed};
@@ -25,6 +27,12 @@ struct Seen {
     broken_by_event: usize,
     lost_to_events: u64,
     unroutable: u64,
+}
+
+/// So many networks, unless it is said otherwise.
+fn networks(usual: u64) -> std::ops::Range<u64> {
+    let cases = std::env::var("PAUSELESS_CASES").ok().and_then(|text| text.parse().ok());
+    0..cases.unwrap_or(usual)
 }
 
 /// Whatever is stuck is an open episode at once, and an open episode is stuck, at every instant of every
@@ -81,7 +89,7 @@ fn dead_links_hold_nothing(run: &Simulator<'_>, seed: u64) {
 
 #[test]
 fn the_detector_agrees_with_the_definition_under_pfc() {
-    let seen = agrees(0..120, |seed| {
+    let seen = agrees(networks(120), |seed| {
         random_network(seed, Wildness { scheme: 0, slow_receivers: seed % 3 == 0 })
     });
     assert!(seen.deadlocks > 20 && seen.broken_by_event > 5, "{seen:?}");
@@ -106,7 +114,7 @@ fn the_detector_agrees_with_the_definition_where_switches_spray() {
 
 #[test]
 fn the_detector_agrees_with_the_definition_under_credits() {
-    let seen = agrees(0..120, |seed| {
+    let seen = agrees(networks(120), |seed| {
         random_network(seed, Wildness { scheme: 1, slow_receivers: seed % 3 == 0 })
     });
     assert!(seen.deadlocks > 20 && seen.broken_by_event > 5, "{seen:?}");
@@ -115,18 +123,31 @@ fn the_detector_agrees_with_the_definition_under_credits() {
 #[test]
 fn the_detector_agrees_with_the_definition_under_gfc() {
     for scheme in 2..5 {
-        let seen = agrees(0..40, |seed| {
+        let seen = agrees(networks(40), |seed| {
             random_network(seed, Wildness { scheme, slow_receivers: seed % 3 == 0 })
         });
         assert!(seen.lost_to_events > 100, "{scheme}: {seen:?}");
     }
 }
 
+/// Where a switch may forward by any port of a set, flows also run in circles and fill them.
+#[test]
+fn the_detector_agrees_with_the_definition_where_ports_are_chosen_from_sets() {
+    let seen = agrees(networks(1_000), |seed| {
+        let mut config =
+            random_network(seed, Wildness { scheme: seed % 2, slow_receivers: seed % 3 == 0 });
+        allow_any_ports(&mut config, seed);
+        config
+    });
+    assert!(seen.deadlocks > 100 && seen.broken_by_event > 20, "{seen:?}");
+    assert!(seen.lost_to_events > 1_000 && seen.unroutable > 1_000, "{seen:?}");
+}
+
 #[test]
 fn the_detector_agrees_with_the_definition_in_every_discipline() {
     for discipline in Discipline::ALL {
         for scheme in [0, 1] {
-            let seen = agrees(0..30, |seed| {
+            let seen = agrees(networks(30), |seed| {
                 let wildness = Wildness { scheme, slow_receivers: seed % 3 == 0 };
                 let mut config = random_network(seed, wildness);
                 config.discipline = discipline;
@@ -141,7 +162,7 @@ fn the_detector_agrees_with_the_definition_in_every_discipline() {
 
 #[test]
 fn the_detector_agrees_with_the_definition_where_classes_change() {
-    let seen = agrees(0..100, |seed| {
+    let seen = agrees(networks(100), |seed| {
         remapped(seed, Wildness { scheme: seed % 2, slow_receivers: seed % 3 == 0 })
     });
     assert!(seen.deadlocks > 10, "{seen:?}");
@@ -149,7 +170,7 @@ fn the_detector_agrees_with_the_definition_where_classes_change() {
 
 #[test]
 fn the_detector_agrees_with_the_definition_where_memory_is_shared() {
-    let seen = agrees(0..150, |seed| random_shared_network(seed, seed % 3 == 0));
+    let seen = agrees(networks(150), |seed| random_shared_network(seed, seed % 3 == 0));
     assert!(seen.deadlocks > 10 && seen.broken_by_event > 3, "{seen:?}");
 }
 
@@ -159,7 +180,7 @@ fn the_detector_agrees_with_the_definition_where_memory_is_shared() {
 fn nothing_is_stuck_without_an_episode_where_deadlocks_are_broken() {
     for parts in [&[Part::Draining, Part::Ttl][..], &Part::ALL[..]] {
         let mut lost = 0;
-        for seed in 0..60 {
+        for seed in networks(60) {
             let mut config = mixed(seed, parts);
             config.duration = UNTIL;
             change_at_random(&mut config, seed, 1 + seed % 9, UNTIL);

@@ -206,6 +206,11 @@ const NOT_RUN: &[NotRun] = &[
         why: "takes minutes; the same with fewer samples is run",
     },
     NotRun {
+        page: "docs/events.md",
+        part: "--orders 2000",
+        why: "takes half a minute; docs/check.md has the same with fewer orders",
+    },
+    NotRun {
         page: "docs/ethernet.md",
         part: "pod/L0.json",
         why: "is called in examples/ethernet, see check_ethernet.rs",

@@ -205,6 +205,29 @@ fn a_cycle_is_confirmed_and_can_be_run() {
     assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
 }
 
+/// The earliest deadlock while switches learn of a failure is a file, and a finding of its own.
+#[test]
+fn a_failure_is_simulated_while_switches_learn_of_it() {
+    let place = Place::new();
+    let spec = "leaf-spine:leaves=4,spines=2,hosts_per_leaf=1,routing=ecmp,rate=40 Gbps";
+    let failures = ["--generate", spec, "--failures", "1", "--confirm", "--transient"];
+    let few = ["--orders", "2", "--transient-failures", "1", "--confirm-out", "loop.toml"];
+    let done = place.run(&check(&[&failures[..], &few, &["--json"]].concat()));
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    let found = done.json();
+    assert_eq!(found["cyclic"], false, "the fabric is none of the reasons");
+    let transient = &found["failures"]["transient"];
+    assert_eq!(transient["safe_count"], 6);
+    assert_eq!(transient["examined"][0]["orders"].as_array().unwrap().len(), 2);
+    let run = place.run(&["run", "loop.toml", "--deny", "deadlock", "--quiet"]);
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    // The detours of single failures are a cycle by themselves; what is asked here is the other finding.
+    let allow = ["--allow", "cycle,transient", "--quiet"];
+    let done = place.run(&check(&[&failures[..], &few, &allow].concat()));
+    assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
+    assert!(done.stdout.contains("deadlock while switches learn"), "{}", done.stdout);
+}
+
 #[test]
 fn what_is_converted_has_the_same_verdict() {
     let place = Place::new();
@@ -268,6 +291,40 @@ const BAD: &[(&[&str], &str)] = &[
     (&["--generate", "blob:5"], "pauseless: --generate:1:"),
     (&["--generate", "fat-tree:4", "--failures", "2"], "pauseless: --failures other than 1"),
     (&["--generate", "fat-tree:4", "--failures", "0"], "pauseless: invalid value '0'"),
+    (
+        &["--generate", "fat-tree:4", "--failures", "1", "--confirm"],
+        "pauseless: --confirm simulates the cycles of one fabric; leave out --failures, or add",
+    ),
+    (
+        &[
+            "--generate",
+            "fat-tree:4",
+            "--failures",
+            "2",
+            "--samples",
+            "3",
+            "--confirm",
+            "--transient",
+        ],
+        "pauseless: --transient simulates every single failure: write --failures 1",
+    ),
+    (
+        &[RING[0], RING[1], "--failures", "1", "--confirm", "--transient"],
+        "pauseless: --transient: the files have routes or flows, and no rule that says what",
+    ),
+    (
+        &[
+            "--generate",
+            "fat-tree:4",
+            "--failures",
+            "1",
+            "--confirm",
+            "--transient",
+            "--orders",
+            "1",
+        ],
+        "pauseless: invalid value '1'",
+    ),
     (&["--generate", "fat-tree:4", "--failures", "99", "--samples", "1"], "pauseless: "),
     (&["--generate", "fat-tree:4", "--leave-out", "X"], "pauseless: no end node is called \"X\""),
     (&["--generate", "fat-tree:4", "--leave-out", "*"], "pauseless: nothing is left to check"),

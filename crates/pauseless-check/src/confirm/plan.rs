@@ -83,10 +83,7 @@ impl Plan {
 
     /// The name of the flow control in scenario files.
     pub(super) fn flow_control(&self) -> &'static str {
-        match self.medium {
-            Medium::Ethernet => "pfc",
-            Medium::InfiniBand => "cbfc",
-        }
+        flow_control(self.medium)
     }
 
     /// The scenario file of one case.
@@ -145,7 +142,7 @@ impl Drawing<'_> {
             flow_set,
             medium: self.fabric.medium,
             duration: duration.unwrap_or_else(|| slowest.tx_span(CARRIED)),
-            buffer: self.buffer(&links),
+            buffer: buffer(self.fabric, &links, XOFF),
             slowest,
             pace_max: paces.fold(slowest, Rate::min),
             flows: self.flows(&links),
@@ -255,33 +252,6 @@ impl Drawing<'_> {
         rates.min().expect("a cycle has at least one hop")
     }
 
-    /// The buffer of every port.
-    fn buffer(&self, links: &BTreeSet<LinkIndex>) -> Bytes {
-        let (mtu, processing) = frames(self.fabric.medium);
-        let headroom = |link: &LinkIndex| {
-            let link = self.fabric.topology.links()[link.0 as usize];
-            let latency = Latency {
-                mtu,
-                line: link.rate,
-                wire: link.delay + JITTER,
-                processing,
-                classes: 1,
-                jitter: JITTER,
-                overhead: Bytes::ZERO,
-                clock_ppb: 0,
-            };
-            latency.pfc_headroom()
-        };
-        match self.fabric.medium {
-            Medium::InfiniBand => CREDITS,
-            Medium::Ethernet => {
-                let most = links.iter().map(headroom).max().unwrap_or(Bytes::ZERO);
-                // A round number reads better.
-                XOFF + Bytes::kb(most.get().div_ceil(1_000))
-            }
-        }
-    }
-
     fn header(&self, flow_set: FlowSet) -> String {
         let cycle = &self.component.cycle;
         let hops = cycle.hops.iter();
@@ -361,8 +331,43 @@ impl Drawing<'_> {
     }
 }
 
+/// The buffer of every port, with PFC room for a PAUSE beyond `xoff` on any of these links.
+pub(crate) fn buffer(fabric: &Fabric, links: &BTreeSet<LinkIndex>, xoff: Bytes) -> Bytes {
+    let (mtu, processing) = frames(fabric.medium);
+    let headroom = |link: &LinkIndex| {
+        let link = fabric.topology.links()[link.0 as usize];
+        let latency = Latency {
+            mtu,
+            line: link.rate,
+            wire: link.delay + JITTER,
+            processing,
+            classes: 1,
+            jitter: JITTER,
+            overhead: Bytes::ZERO,
+            clock_ppb: 0,
+        };
+        latency.pfc_headroom()
+    };
+    match fabric.medium {
+        Medium::InfiniBand => CREDITS,
+        Medium::Ethernet => {
+            let most = links.iter().map(headroom).max().unwrap_or(Bytes::ZERO);
+            // A round number reads better.
+            xoff + Bytes::kb(most.get().div_ceil(1_000))
+        }
+    }
+}
+
+/// The name in scenario files of the flow control that a medium has.
+pub(crate) fn flow_control(medium: Medium) -> &'static str {
+    match medium {
+        Medium::Ethernet => "pfc",
+        Medium::InfiniBand => "cbfc",
+    }
+}
+
 /// The largest frame of a medium, and t_r.
-fn frames(medium: Medium) -> (Bytes, Span) {
+pub(crate) fn frames(medium: Medium) -> (Bytes, Span) {
     match medium {
         Medium::Ethernet => (Bytes::new(1_500), Span::us(3)),
         Medium::InfiniBand => (Bytes::new(4_096), Span::ns(500)),
@@ -380,4 +385,4 @@ const CREDITS: Bytes = Bytes::kib(128);
 const XOFF: Bytes = Bytes::kb(300);
 
 /// Without any, equal packets lock into phases that no real network has.
-const JITTER: Span = Span::ns(20);
+pub(crate) const JITTER: Span = Span::ns(20);

@@ -2,6 +2,7 @@
 
 use super::{Cases, Finding, Sweep};
 use crate::json::ComponentRecord;
+use crate::transient::TransientRecord;
 use pauseless_fabric::fabric::Fabric;
 use pauseless_text::records;
 
@@ -35,6 +36,9 @@ records! {
         /// The worst of those with a cycle.
         worst: Vec<FindingRecord> =
             sweep.worst.iter().map(|it| FindingRecord::new(fabric, it)).collect();
+        /// What happens while switches learn of a failure, where that was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        transient: Option<TransientRecord> = None;
     }
 
     /// Failures that create a cycle.

@@ -324,7 +324,7 @@ impl<'f> Trial<'f> {
 }
 
 /// A switch all of whose links have failed, or the links.
-fn name(fabric: &Fabric, failures: &Failures) -> Vec<String> {
+pub(crate) fn name(fabric: &Fabric, failures: &Failures) -> Vec<String> {
     let topology = &fabric.topology;
     let is_whole = |switch: &&NodeId| {
         let ports = topology.ports(**switch);

@@ -111,7 +111,9 @@ function marks(plot: uPlot, scene: Scene, panel: PanelData): void {
     const names = group.map((level) => level.label).join(", ");
     ctx.fillText(names, right - 4 * scale, fits ? low + 2 * scale : Math.min(...heights) - 2 * scale);
   }
-  for (const moment of panel.instants) {
+  // The end of the last name in each row.
+  const rows: number[] = [];
+  for (const moment of [...panel.instants].sort((a, b) => a.at - b.at)) {
     const x = plot.valToPos(moment.at, "x", true);
     if (x < bbox.left || x > right) {
       continue;
@@ -119,10 +121,15 @@ function marks(plot: uPlot, scene: Scene, panel: PanelData): void {
     ctx.strokeStyle = ctx.fillStyle = moment.alarm ? scene.alarm : colour("--soft");
     ctx.setLineDash(moment.alarm ? [] : [2 * scale, 3 * scale]);
     line(ctx, [x, bbox.top], [x, bottom]);
-    const fits = x + ctx.measureText(moment.label).width + 8 * scale < right;
+    const width = ctx.measureText(moment.label).width + 4 * scale;
+    const fits = x + width + 4 * scale < right;
+    const from = fits ? x : x - width;
+    const free = rows.findIndex((end) => end <= from);
+    const row = free === -1 ? rows.length : free;
+    rows[row] = fits ? x + width : x;
     ctx.textAlign = fits ? "left" : "right";
     ctx.textBaseline = "top";
-    ctx.fillText(moment.label, x + (fits ? 4 : -4) * scale, bbox.top + 3 * scale);
+    ctx.fillText(moment.label, x + (fits ? 4 : -4) * scale, bbox.top + (3 + 13 * row) * scale);
   }
   ctx.restore();
 }

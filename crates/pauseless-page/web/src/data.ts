@@ -16,6 +16,24 @@ export interface RunData {
   moments: Moment[];
   deadlocks: DeadlockData[];
   network: NetworkData | null;
+  outages: OutagesData;
+}
+
+/** What was not as at the beginning, and when. */
+export interface OutagesData {
+  /** Links that were down, by the places of both ports in `NetworkData.ports`. */
+  links: OutageData[];
+  /** Switches that were down, by their places in `NetworkData.nodes`. */
+  switches: OutageData[];
+  /** Switches that had another table than at first. */
+  tables: OutageData[];
+}
+
+export interface OutageData {
+  from: number;
+  /** When it was over, if it was before the end. */
+  to: number | null;
+  places: number[];
 }
 
 export interface PanelData {
@@ -152,4 +170,10 @@ export function deadlocksAt(run: RunData, times: Float64Array, time: number): Ca
     cycle: new Set(open.flatMap(([, { cycle }]) => cycle)),
     key: open.map(([number]) => number).join(" "),
   };
+}
+
+/** What is not as at the beginning at `time`: the places of outages that last then. */
+export function outagesAt(outages: OutageData[], time: number): Set<number> {
+  const open = outages.filter(({ from, to }) => from <= time && (to === null || time < to));
+  return new Set(open.flatMap(({ places }) => places));
 }

@@ -3,7 +3,7 @@
 import cytoscape from "cytoscape";
 import uPlot from "uplot";
 import { SHARED } from "./curves";
-import { deadlocksAt, instantAt } from "./data";
+import { deadlocksAt, instantAt, outagesAt } from "./data";
 import type { Film, NetworkData, RunData, Scene } from "./data";
 import { colour, element, onSchemeChange } from "./dom";
 import { layout, portPlace } from "./layout";
@@ -17,6 +17,7 @@ const NAMES_MAX = 6;
 /** Okabe and Ito's; vermilion is kept for what is stopped. */
 const SLOWED = "#E69F00";
 const MOVING = "#0072B2";
+const REROUTED = "#009E73";
 
 /** Shows `run` in `place` and keeps it with the stage. */
 export class Replay {
@@ -27,7 +28,9 @@ export class Replay {
   private readonly chooser = element("select", { "aria-label": "port" });
   private chosen: number | null = null;
   private plot: uPlot | null = null;
-  private shown = { instant: -1, deadlocks: "" };
+  private shown = { instant: -1, deadlocks: "", outages: "" };
+  /** The ports whose link is down at the instant that is shown. */
+  private down = new Set<number>();
 
   constructor(
     private readonly place: HTMLElement,
@@ -187,6 +190,9 @@ export class Replay {
       { selector: "edge.slowed", style: { "line-color": SLOWED, "target-arrow-color": SLOWED, "line-style": "dotted" } },
       { selector: "edge.stopped", style: { width: 2.5 * bold, "line-color": this.scene.alarm, "target-arrow-color": this.scene.alarm, "target-arrow-shape": "tee", "arrow-scale": 1.2, "line-style": "dashed", "z-index": 5 } },
       { selector: "edge.deadlocked", style: { width: 3 * bold, "line-style": "solid", "target-arrow-shape": "triangle-tee", "z-index": 8 } },
+      { selector: "edge.down", style: { width: 1.5 * bold, "line-color": colour("--soft"), "line-style": "dashed", "line-dash-pattern": [2, 6], "target-arrow-shape": "none", opacity: 0.7, "z-index": 4 } },
+      { selector: "node.switch.rerouted", style: { "border-color": REROUTED, "border-width": 4 } },
+      { selector: "node.switch.down", style: { color: colour("--soft"), "background-opacity": 0.25, "border-color": colour("--soft"), "border-style": "dashed", "border-width": 1.5, "text-opacity": 0.6 } },
       { selector: "edge.cycle", style: { width: 5 * bold, "underlay-color": this.scene.alarm, "underlay-opacity": 0.25, "underlay-padding": 6 * bold, "z-index": 9 } },
     ] as unknown as cytoscape.StylesheetStyle[];
   }
@@ -200,51 +206,91 @@ export class Replay {
       key("stopped", "stopped"),
       key("deadlocked", "deadlocked"),
       key("cycle", "its cycle"),
+      ...this.outageKeys(key),
       dot,
       this.chooser,
     ]);
+  }
+
+  /** What of the network changes in this run, if anything does. */
+  private outageKeys(key: (name: string, label: string) => HTMLElement): HTMLElement[] {
+    const { links, switches, tables } = this.run.outages;
+    const down = links.length + switches.length > 0 ? [key("down", "down")] : [];
+    const box = element("span", { class: "key" }, [element("i", { class: "rerouted" }), "has another table than at first"]);
+    return tables.length > 0 ? [...down, box] : down;
   }
 
   /** Shows the instant of the stage. */
   private show(): void {
     const instant = instantAt(this.film.times, this.stage.time);
     const { members, cycle, key } = deadlocksAt(this.run, this.film.times, this.stage.time);
-    const isSame = instant === this.shown.instant && key === this.shown.deadlocks;
+    const { links, switches, tables } = this.run.outages;
+    const down = outagesAt(links, this.stage.time);
+    const off = outagesAt(switches, this.stage.time);
+    const rerouted = outagesAt(tables, this.stage.time);
+    const outages = [down, off, rerouted].map((places) => [...places].join(" ")).join(";");
+    const isSame = instant === this.shown.instant && key === this.shown.deadlocks && outages === this.shown.outages;
     if (isSame) {
       return;
     }
-    this.shown = { instant, deadlocks: key };
+    this.shown = { instant, deadlocks: key, outages };
+    this.down = down;
     this.cy.batch(() => {
+      this.network.nodes.forEach((_, index) => {
+        const node = this.cy.getElementById(`n${index}`);
+        node.toggleClass("down", off.has(index));
+        node.toggleClass("rerouted", rerouted.has(index));
+      });
       this.film.ports.forEach((port, index) => {
         const fill = (port.held[instant] ?? 0) / 65535;
         const node = this.cy.getElementById(`p${index}`);
         node.data("fill", fill);
         node.toggleClass("full", fill > 0.5);
         const busy = port.busy[instant] ?? 0;
-        const isStopped = port.allowed[instant] === 0 || members.has(index);
-        const isSlowed = !isStopped && (port.allowed[instant] ?? 100) < 100;
+        const isDown = down.has(index);
+        const isStopped = !isDown && (port.allowed[instant] === 0 || members.has(index));
+        const isSlowed = !isStopped && !isDown && (port.allowed[instant] ?? 100) < 100;
         const wire = this.cy.getElementById(`e${index}`);
         wire.data("busy", busy);
         wire.toggleClass("stopped", isStopped);
         wire.toggleClass("slowed", isSlowed);
-        wire.toggleClass("moving", !isStopped && !isSlowed && busy > 0);
+        wire.toggleClass("down", isDown);
+        wire.toggleClass("moving", !isStopped && !isSlowed && !isDown && busy > 0);
         wire.toggleClass("deadlocked", members.has(index));
         wire.toggleClass("cycle", cycle.has(index));
       });
     });
-    this.state.textContent = this.summary(instant, members);
+    this.state.textContent = this.summary(instant, members, off);
     if (this.chosen !== null) {
       this.tell(this.chosen);
     }
   }
 
-  private summary(instant: number, members: Set<number>): string {
+  /** The links and switches that are down, by name; links of a switch that is down go without saying. */
+  private downNames(off: Set<number>): string[] {
+    const name = (node: number | undefined) => this.network.nodes[node ?? -1]?.name ?? "";
+    const links = [...this.down].flatMap((index) => {
+      const port = this.network.ports[index];
+      const peer = this.network.ports[port?.peer ?? -1];
+      const isOwn = port !== undefined && peer !== undefined && index < port.peer && !off.has(port.node) && !off.has(peer.node);
+      return isOwn ? [`${name(port.node)}-${name(peer.node)}`] : [];
+    });
+    return [...[...off].map(name), ...links];
+  }
+
+  private summary(instant: number, members: Set<number>, off: Set<number>): string {
     const names = (is: (allowed: number, index: number) => boolean) =>
-      this.network.ports.filter((_, index) => is(this.film.ports[index]?.allowed[instant] ?? 100, index)).map((port) => port.name);
+      this.network.ports
+        .filter((_, index) => !this.down.has(index) && is(this.film.ports[index]?.allowed[instant] ?? 100, index))
+        .map((port) => port.name);
     const stopped = names((allowed, index) => allowed === 0 && !members.has(index));
     const slowed = names((allowed) => allowed > 0 && allowed < 100);
     const stuck = [...members].map((index) => this.network.ports[index]?.name ?? "");
+    const down = this.downNames(off);
     const parts = [];
+    if (down.length > 0) {
+      parts.push(`down: ${list(down, NAMES_MAX)}`);
+    }
     if (stuck.length > 0) {
       parts.push(`deadlocked: ${list(stuck, NAMES_MAX)}`);
     }
@@ -254,7 +300,8 @@ export class Replay {
     if (slowed.length > 0) {
       parts.push(`slowed: ${list(slowed, NAMES_MAX)}`);
     }
-    return parts.length === 0 ? "nobody is held back" : parts.join("; ");
+    const isCalm = stuck.length + stopped.length + slowed.length === 0;
+    return [...parts, ...(isCalm ? ["nobody is held back"] : [])].join("; ");
   }
 
   private held(index: number, instant: number): number {
@@ -273,6 +320,9 @@ export class Replay {
     const busy = this.film.ports[index]?.busy[instant] ?? 0;
     // What a port says is what its worst class says.
     const stopped = this.network.classes > 1 && busy > 0 ? "stopped in a class" : "stopped";
+    if (this.down.has(index)) {
+      return `${port.name}: its queue holds ${bytes(this.held(index, instant))} of ${bytes(port.full)}; its link is down`;
+    }
     const gate = allowed === 0 ? stopped : allowed < 100 ? `slowed to ${allowed} % of the line` : "free to send";
     return `${port.name}: its queue holds ${bytes(this.held(index, instant))} of ${bytes(port.full)}; it is ${gate} and uses ${busy} % of the line`;
   }

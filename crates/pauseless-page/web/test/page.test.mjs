@@ -24,6 +24,7 @@ const FLAGS = [
 ];
 const ALARM = [213, 94, 0];
 const SKY = [0, 114, 178];
+const GREEN = [0, 158, 115];
 const CYCLE = "deadlocked: S1:S2, S2:S3, S3:S1";
 
 // Everything in it that could break out of where it stands, and a network in layers.
@@ -78,6 +79,55 @@ buffer = "3 MB"
 [flow_control]
 kind = "pfc"
 ${Array.from({ length: 40 }, (_, n) => `[[flow]]\nname = "f${n}"\nsource = "H${2 * n}"\ntarget = "H${2 * n + 1}"\nsize = "${n % 2 === 0 ? "1500 B" : "60 KB"}"\n`).join("")}
+`;
+
+// A link of a ring fails and returns, and the switches learn of it one after the other; then a switch fails.
+const EVENTS = `
+duration = "2 ms"
+mtu = "1000 B"
+
+[topology]
+kind = "ring"
+switches = 5
+hosts_per_switch = 1
+rate = "40 Gbps"
+delay = "1 us"
+
+[switch]
+buffer = "200 KB"
+
+[flow_control]
+kind = "pfc"
+xoff = "40 KB"
+xon = "38 KB"
+
+[[flow]]
+name = "rerouted"
+source = "H1"
+target = "H5"
+rate = "10 Gbps"
+
+[[event]]
+kind = "link-down"
+at = "430 us"
+link = ["S1", "S5"]
+
+[[event]]
+kind = "link-up"
+at = "1 ms"
+link = ["S1", "S5"]
+
+[[event]]
+kind = "switch-down"
+at = "1.5 ms"
+switch = "S3"
+
+[converge]
+delay = "100 us"
+
+[probe]
+resolution = "5 us"
+flows = true
 `;
 
 /** A ring of three switches that deadlocks under PFC; its flows start when they are told to. */
@@ -376,6 +426,59 @@ test("a deadlock that is broken at once is seen, and found before it is broken",
   assert.match(await page.locator(".state").innerText(), /^deadlocked: S1:S2, S2:S3, S3:S1/);
   await slide(page, 1);
   assert.ok(!(await page.locator(".state").innerText()).includes("S1:S2, S2:S3, S3:S1"));
+});
+
+test("a link and a switch are drawn as down while they are, and events are marked in curves", async (t) => {
+  const file = pageOf("events", EVENTS);
+  const { outages, panels, moments, end } = sceneOf(file).runs[0];
+  assert.deepEqual(outages.switches.map(({ from, to }) => [from, to]), [[1.5, null]]);
+  assert.deepEqual(outages.links.map(({ from, to }) => [from, to])[0], [0.43, 1]);
+  assert.equal(outages.links.length, 4, "the link, and three with the switch");
+  const names = ["link-down S1-S5", "link-up S1-S5", "switch-down S3"];
+  assert.deepEqual(panels[0].instants.map(({ label }) => label), names);
+  assert.deepEqual(moments.map(({ label }) => label).filter((label) => names.includes(label)), names);
+  const page = await open(t, file);
+  const state = page.locator(".state");
+  const network = page.locator(".network");
+  await slide(page, 0);
+  assert.equal(await state.innerText(), "nobody is held back");
+  await page.waitForTimeout(100);
+  assert.equal((await pixels(network, GREEN)).count, 0, "every switch has its first table");
+  await slide(page, 0.45 / end);
+  assert.equal(await state.innerText(), "down: S1-S5; nobody is held back");
+  await page.getByLabel("port").selectOption("S1:S5");
+  assert.match(await page.locator(".detail p").innerText(), /its link is down$/);
+  await slide(page, 0.7 / end);
+  await page.waitForTimeout(100);
+  assert.ok((await pixels(network, GREEN)).count > 100, "tables have changed");
+  await slide(page, 1.05 / end);
+  assert.equal(await state.innerText(), "nobody is held back", "it is back");
+  await slide(page, 1.8 / end);
+  assert.match(await state.innerText(), /^down: S3;/);
+  assert.deepEqual(await page.locator(".keys .key").allInnerTexts().then((keys) => keys.filter((key) => /down|table/.test(key))), ["down", "has another table than at first"]);
+  // A line from top to bottom where the link fails, and none beside it.
+  const plot = page.locator("figure[data-panel] .live").last();
+  const drawn = (time) =>
+    plot.evaluate((live, share) => {
+      const canvas = live.querySelector("canvas");
+      const [over, whole] = [live.querySelector(".u-over"), canvas].map((it) => it.getBoundingClientRect());
+      const scale = canvas.width / whole.width;
+      const { data, width } = window.imageOf(canvas);
+      const x = Math.round((over.left - whole.left + over.width * share) * scale);
+      const from = Math.round((over.top - whole.top) * scale) * width;
+      const height = Math.round(over.height * scale * 0.4);
+      // The upper part, where no curve is; the line may lie between two columns.
+      const filled = (column) => Array.from({ length: height }, (_, y) => data[(from + y * width + column) * 4 + 3] > 60).filter(Boolean).length;
+      return Math.max(filled(x - 1), filled(x), filled(x + 1)) / height;
+    }, time / end);
+  assert.ok((await drawn(0.43)) > 0.25, `a dotted line: ${await drawn(0.43)}`);
+  assert.ok((await drawn(0.41)) < 0.15, `nothing before it: ${await drawn(0.41)}`);
+});
+
+test("a page without events has no keys for them", async (t) => {
+  const page = await open(t, demo);
+  const keys = await page.locator(".keys .key").allInnerTexts();
+  assert.equal(keys.filter((key) => /down|table/.test(key)).length, 0);
 });
 
 test("where the script fails the figures stay", async (t) => {

@@ -70,6 +70,15 @@ pub fn write(fabric: &Fabric) -> String {
     file.text
 }
 
+/// The sections `[topology]` and `[routing]` of a scenario with this general seed. Nodes, ports and links
+/// have the numbers that they have in the fabric, and routes are those of `routing`.
+pub fn network(fabric: &Fabric, routing: Routing, seed: u64) -> String {
+    let mut file = File::default();
+    write_topology(&mut file, fabric);
+    file.table(routing::NAME, &Rule::of(routing, seed));
+    file.text
+}
+
 /// The rule that gives the very same routes, if there is one that any fabric can have.
 fn rule(fabric: &Fabric) -> Option<Routing> {
     let Origin::Rule(rule) = fabric.origin else {

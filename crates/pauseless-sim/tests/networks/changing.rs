@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Span, Time};
+use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::LinkIndex;
 use pauseless_sim::Config;
 use pauseless_sim::change::{Change, NewTable, Noise, What};
@@ -50,6 +51,33 @@ pub fn change_at_random(config: &mut Config, seed: u64, count: u64, until: Span)
     }
     list.sort_by_key(|change| change.time);
     config.changes.list = list;
+}
+
+/// Lets every switch forward the packets for each host by a random set of ports, of which the hash of a
+/// flow chooses one: flows may run in circles, and some switches may have no way at all.
+pub fn allow_any_ports(config: &mut Config, seed: u64) {
+    let mut random = Stream::new(seed, Purpose::Workload, 4_000);
+    let topology = &config.topology;
+    let mut routes = RouteBuilder::new(topology, Multipath::Ecmp).build();
+    for (host, switch) in topology
+        .hosts()
+        .iter()
+        .flat_map(|host| topology.switches().iter().map(move |switch| (*host, *switch)))
+    {
+        let group = routes.groups.of_host(host);
+        let is_home = topology.ports(switch).iter().any(|port| port.peer == host);
+        if is_home || random.below(3) == 0 {
+            continue;
+        }
+        let ports = (0..topology.ports(switch).len() as u16).map(PortId);
+        let trunks = ports.filter(|port| !topology.is_host(topology.port(switch, *port).peer));
+        let allowed = Vec::from_iter(trunks.filter(|_| random.below(2) == 0));
+        routes.table.set(switch, group, &allowed);
+    }
+    for flow in &mut config.flows {
+        flow.group = routes.groups.of_host(flow.target);
+    }
+    config.table = routes.table;
 }
 
 /// Lets a link lose data, feedback and control frames from `time` on.

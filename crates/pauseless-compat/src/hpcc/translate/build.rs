@@ -13,10 +13,11 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::NodeKind;
 
 use super::super::flow::Flow;
-use super::keys::{Balancing, Control, Dcqcn, Hpcc, Marking, Settings, Timely, Window};
+use super::keys::{Balancing, Control, Dcqcn, Hpcc, LinkFailure, Marking, Settings, Timely, Window};
 use super::{HEADERS, Parts, memory};
 use pauseless_scenario::congestion::{self, FeedbackClass};
 use pauseless_scenario::custom::{Custom, Link, Node};
+use pauseless_scenario::events::{self, Converge};
 use pauseless_scenario::flow_control::{self, Pfc};
 use pauseless_scenario::flows::{self, Timing};
 use pauseless_scenario::load_balancing::{self, DrillKeys, FlowletKeys};
@@ -50,6 +51,11 @@ impl Parts<'_> {
         }
         file.one_of(traffic::SECTION, &self.traffic());
         file.table(flows::TIMING, &self.timing());
+        if let Some(failure) = self.settings.failure {
+            file.one_of(events::EVENT, &self.failure(failure));
+            // All routes are found anew in that instant, so that no switch is late.
+            file.table(events::CONVERGE, &Converge::default());
+        }
         file.table(
             verdict::SECTION,
             &Verdict {
@@ -99,6 +105,12 @@ impl Parts<'_> {
             wire_loss: Filled::at(self.settings.loss, &self.place("ERROR_RATE_PER_LINK")),
             ..Timing::default()
         }
+    }
+
+    fn failure(&self, failure: LinkFailure) -> Vec<Entry> {
+        let [a, b] = failure.ends.map(|end| end.to_string());
+        let at = self.key("LINK_DOWN", Span::ns(failure.at));
+        events::link_down(at, self.key("LINK_DOWN", Pair::of([&a, &b])))
     }
 
     fn network(&self) -> Network {

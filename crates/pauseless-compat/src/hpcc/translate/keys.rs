@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::unit::Rate;
 
+use pauseless_text::lex::Word;
+
 use super::super::Compat;
 use super::Input;
 
@@ -30,6 +32,8 @@ pub(super) struct Settings {
     pub usual_loss: f64,
     /// The number of bytes before which nothing is acknowledged.
     pub ack_interval: u64,
+    /// The link that fails during the run.
+    pub failure: Option<LinkFailure>,
     pub seed: u64,
     /// How switches choose among next hops.
     pub balancing: Balancing,
@@ -43,6 +47,15 @@ pub(super) enum Balancing {
     Drill,
     Conga,
     LetFlow,
+}
+
+/// A link that fails during the run, and does not return.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LinkFailure {
+    /// When it fails, in nanoseconds.
+    pub at: u64,
+    /// The numbers of its two nodes.
+    pub ends: [usize; 2],
 }
 
 /// The congestion control that the configuration chooses.
@@ -131,6 +144,23 @@ const ALWAYS: [&str; 22] = [
     "TOPOLOGY_FILE",
 ];
 
+/// The instant in nanoseconds from which the time of `LINK_DOWN` counts.
+const SECOND_SECOND: u64 = 2_000_000_000;
+
+impl LinkFailure {
+    /// How the failure differs from that of the other simulator, for the user.
+    fn note(self) -> String {
+        let [a, b] = self.ends;
+        format!(
+            "LINK_DOWN: the link {a}-{b} fails at {} s with the rules of this engine: all switches route \
+             anew in the same instant, as there; packets that are lost with it leave the counters of \
+             their switches, windows and round-trip times of flows stay, and what was sent and lost is \
+             sent again only by go-back-N",
+            self.at as f64 / 1e9
+        )
+    }
+}
+
 impl Settings {
     /// Reads all keys; `None` if something cannot be left out. Problems go to the sink.
     pub fn read(input: Input<'_>) -> Option<Settings> {
@@ -159,6 +189,9 @@ impl Settings {
         if input.is_conweave {
             heeded.insert("RANDOM_SEED");
         }
+        let failure = read_failure(input);
+        let mut notes = notes(input, &heeded);
+        notes.extend(failure.map(LinkFailure::note));
         Some(Settings {
             payload: payload.clamp(16, 65_000),
             stop: super::stop_time(input),
@@ -171,6 +204,7 @@ impl Settings {
             loss,
             usual_loss: config.number("ERROR_RATE_PER_LINK", 0.0, sink),
             ack_interval: config.integer("L2_ACK_INTERVAL", 0, sink),
+            failure,
             seed,
             balancing: read_balancing(input),
             notes: notes(input, &heeded),
@@ -248,12 +282,6 @@ fn refuse_unsupported(input: Input<'_>, payload: u64) {
         let message = "going back to the start of a chunk is not supported";
         refuse(input, "L2_BACK_TO_ZERO", message, "write 0 for go-back-N");
     }
-    let down = config.entry("LINK_DOWN").map_or(&[][..], |entry| &entry.values);
-    if down.iter().any(|word| word.text.bytes().any(|byte| byte != b'0')) {
-        let message = "links that fail during a run are not supported";
-        let help = "write LINK_DOWN 0 0 0, and leave the link out of TOPOLOGY_FILE";
-        refuse(input, "LINK_DOWN", message, help);
-    }
     if config.flag("ENABLE_IRN", false, sink) {
         refuse(input, "ENABLE_IRN", "selective retransmission is not supported", "write 0");
     }
@@ -274,6 +302,38 @@ fn read_balancing(input: Input<'_>) -> Balancing {
     let help = "write 0 for ECMP by flow, 2 for DRILL, 3 for CONGA or 6 for LetFlow";
     refuse(input, "LB_MODE", &format!("{other} is not supported"), help);
     Balancing::FlowHash
+}
+
+/// `LINK_DOWN t A B`: the link between the nodes A and B fails t microseconds after the second second;
+/// with a time of 0 none does, whatever stands behind it.
+fn read_failure(input: Input<'_>) -> Option<LinkFailure> {
+    let Input { config, sink, .. } = input;
+    let entry = config.entry("LINK_DOWN")?;
+    let [time, first, second] = &entry.values[..] else {
+        return None;
+    };
+    let time = sink.take(time.integer(0..=u64::from(u32::MAX)))?;
+    if time == 0 {
+        return None;
+    }
+    if input.compat == Compat::Hpcc && !input.is_conweave {
+        let message = "the replica has no links that fail: packets that are lost with one stay in the \
+                       counters of their switch in that simulator, and pause its ports for ever";
+        let help = "leave --compat hpcc out: then the link fails with the rules of real switches";
+        refuse(input, "LINK_DOWN", message, help);
+        return None;
+    }
+    let end = |word: &Word<'_>| sink.take(word.integer(0..=u64::from(u32::MAX)));
+    let (first, second) = (end(first)?, end(second)?);
+    let ends = [first as usize, second as usize];
+    let mut links = input.topology?.links.iter();
+    if !links.any(|link| link.ends == ends || link.ends == [ends[1], ends[0]]) {
+        let problem = entry.problem(format!("no link joins {first} and {second}"));
+        let help = "write LINK_DOWN, the time in us after 2 s, and two nodes of a line of TOPOLOGY_FILE; \
+                    or LINK_DOWN 0 0 0";
+        sink.push(problem.help(help));
+    }
+    Some(LinkFailure { at: SECOND_SECOND + time * 1_000, ends })
 }
 
 fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option<Control> {

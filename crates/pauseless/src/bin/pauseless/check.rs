@@ -10,6 +10,7 @@ use pauseless_check::json::{CheckRecord, Documents};
 use pauseless_check::read;
 use pauseless_check::sweep::json::SweepRecord;
 use pauseless_check::sweep::{self, Amount, Cases, Plan, Sweep};
+use pauseless_check::transient::{self, Transient, TransientRecord};
 use pauseless_check::{self as check, Verdict, fix, sarif, svg, text};
 use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
 use pauseless_fabric::dependency::Traffic;
@@ -113,8 +114,21 @@ fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
     if !args.flow.is_empty() {
         fabric.restrict_to_flows(&args.flow).map_err(anyhow::Error::msg)?;
     }
-    if args.confirm && args.failures.is_some() {
-        bail!("--confirm simulates the cycles of one fabric; leave out --failures");
+    if args.confirm && args.failures.is_some() && !args.transient {
+        bail!(
+            "--confirm simulates the cycles of one fabric; leave out --failures, or add --transient to \
+             simulate failures while switches learn of them"
+        );
+    }
+    if args.transient
+        && (args.failures != Some(Failing(Amount::Count(1))) || args.samples.is_some())
+    {
+        bail!("--transient simulates every single failure: write --failures 1, without --samples");
+    }
+    if args.transient && args.reroute.is_some() {
+        bail!(
+            "--transient: switches route by one rule before and after; write --routing RULE for both"
+        );
     }
     Ok(())
 }
@@ -124,6 +138,8 @@ struct Report {
     fabric: Fabric,
     verdict: Verdict,
     sweep: Option<Sweep>,
+    /// What happens while switches learn of a failure.
+    transient: Option<Transient>,
     /// The simulation of each cycle that is shown.
     confirmations: Vec<Confirmation>,
     is_interrupted: bool,
@@ -149,16 +165,39 @@ impl Report {
             fabric,
             verdict,
             sweep: None,
+            transient: None,
             confirmations: Vec::new(),
             is_interrupted: false,
         };
         if let Some(failing) = args.failures {
             report.sweep(args, failing, interrupt)?;
         }
-        if args.confirm {
+        if args.transient {
+            report.examine(args, interrupt)?;
+        } else if args.confirm {
             report.confirm(interrupt);
         }
         Ok(report)
+    }
+
+    fn examine(&mut self, args: &CheckArgs, interrupt: &Interrupt) -> anyhow::Result<()> {
+        let options = transient::Options {
+            orders: args.orders,
+            failures_max: args.transient_failures,
+            seed: args.seed,
+        };
+        let count = Count::new("simulating failures", args.quiet);
+        let left_out = self.verdict.left_out.clone();
+        let progress = |done, total, found| {
+            count.show(done, total, &format!("{found} deadlocked"));
+            interrupt.flow()
+        };
+        let examined = transient::examine(&self.fabric, &left_out, &options, progress);
+        count.clear();
+        let examined = examined.map_err(|reason| anyhow::anyhow!("--transient: {reason}"))?;
+        self.is_interrupted |= !examined.is_complete;
+        self.transient = Some(examined);
+        Ok(())
     }
 
     fn sweep(
@@ -222,6 +261,7 @@ impl Report {
         let is_found = |deny: &DenyFault| match deny {
             DenyFault::Cycle => found.contains("cycle") || after,
             DenyFault::Unroutable | DenyFault::Unrouted => self.verdict.unrouted_pairs > 0,
+            DenyFault::Transient => self.transient.as_ref().is_some_and(Transient::is_deadlock),
             DenyFault::Unknown => unknown,
             other => other.to_possible_value().is_some_and(|word| found.contains(word.get_name())),
         };
@@ -246,7 +286,13 @@ impl Report {
                 sweep::text::report(&self.fabric, sweep, paint)
             };
         }
-        if args.confirm && !self.verdict.is_cyclic() {
+        if let Some(transient) = &self.transient {
+            text += &if args.quiet {
+                transient::headline(transient, paint)
+            } else {
+                format!("\n{}", transient::text(&self.fabric, transient, paint))
+            };
+        } else if args.confirm && !self.verdict.is_cyclic() {
             text += "There is no cycle to simulate.\n";
         }
         for (number, confirmation) in (1..).zip(&self.confirmations) {
@@ -258,7 +304,10 @@ impl Report {
     fn record(&self) -> CheckRecord {
         let mut record = CheckRecord::new(&self.fabric, &self.verdict);
         let sweep = self.sweep.as_ref();
-        record.failures = sweep.map(|it| SweepRecord::new(&self.fabric, it));
+        record.failures = sweep.map(|it| SweepRecord {
+            transient: self.transient.as_ref().map(|it| TransientRecord::new(&self.fabric, it)),
+            ..SweepRecord::new(&self.fabric, it)
+        });
         let confirmations = self.confirmations.iter().map(ConfirmationRecord::new);
         record.confirmations = confirmations.collect();
         record
@@ -305,10 +354,11 @@ fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {
         written.push(path);
     }
     if let Some(path) = &args.confirm_out {
-        let scenario = first.confirmations.iter().find_map(|one| match one {
-            Confirmation::Simulated(simulated) => Some(&simulated.scenario),
+        let confirmed = first.confirmations.iter().find_map(|one| match one {
+            Confirmation::Simulated(simulated) => Some(simulated.scenario.as_str()),
             Confirmation::NotSimulated { .. } => None,
         });
+        let scenario = first.transient.as_ref().map_or(confirmed, Transient::scenario);
         match scenario {
             Some(scenario) => {
                 output::write_file(path, scenario)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pauseless_check::advice::Kind;
 use pauseless_check::sweep::Amount;
+use pauseless_check::transient::Options as Transient;
 use pauseless_compat::htsim::Options;
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
@@ -66,6 +67,18 @@ pub struct CheckArgs {
     /// Simulate the fewest flows that close each cycle: does it deadlock in fact?
     #[arg(long)]
     pub confirm: bool,
+    /// With --failures 1: simulate each failure while switches learn of it one after the other, in
+    /// several orders
+    #[arg(long, requires = "confirm", requires = "failures")]
+    pub transient: bool,
+    /// How many orders of each failure --transient tries
+    #[arg(long, value_name = "N", requires = "transient", default_value_t = Transient::default().orders,
+          value_parser = parse_orders)]
+    pub orders: usize,
+    /// How many failures --transient simulates at most, those with most buffers in cycles
+    #[arg(long, value_name = "N", requires = "transient",
+          default_value_t = Transient::default().failures_max)]
+    pub transient_failures: usize,
     /// Write the scenario that was simulated to this file, for `run`
     #[arg(long, value_name = "FILE", requires = "confirm")]
     pub confirm_out: Option<PathBuf>,
@@ -113,6 +126,8 @@ pub enum DenyFault {
     /// The former name of `unroutable`
     #[value(hide = true)]
     Unrouted,
+    /// A failure that deadlocks in some order in which switches learn of it
+    Transient,
     /// Packets that go where no file says what becomes of them
     Unknown,
 }
@@ -152,7 +167,7 @@ impl DenyFault {
     }
 
     /// What makes a check fail unless the user says otherwise.
-    pub const USUAL: [DenyFault; 8] = [
+    pub const USUAL: [DenyFault; 9] = [
         DenyFault::Cycle,
         DenyFault::Undecided,
         DenyFault::Loop,
@@ -161,6 +176,7 @@ impl DenyFault {
         DenyFault::ClassChange,
         DenyFault::Lossy,
         DenyFault::Unroutable,
+        DenyFault::Transient,
     ];
 }
 
@@ -249,6 +265,11 @@ impl Rule {
     }
 }
 
+fn parse_orders(text: &str) -> Result<usize, String> {
+    let count = text.trim().parse().ok().filter(|count| (2..=100_000).contains(count));
+    count.ok_or_else(|| format!("{text:?} is not a number of orders from 2 to 100000"))
+}
+
 fn parse_failing(text: &str) -> Result<Failing, String> {
     let wrong = || format!("{text:?} is neither a number of links nor a share such as 5%");
     let Some(share) = text.trim().strip_suffix('%') else {
@@ -271,6 +292,8 @@ const CHECK_EXAMPLES: &str = "Examples:
       examples/ib/ring4-minhop/opensm.fdbs --fix updn --out fix
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000
+  pauseless check --generate leaf-spine:leaves=4,spines=2,hosts_per_leaf=2,routing=ecmp \\
+      --failures 1 --confirm --transient --confirm-out loop.toml
   tar c /var/tmp/ibdiagnet2 | pauseless check -
   pauseless check examples/ethernet/sonic-pod/pod-*.json \\
       examples/ethernet/sonic-pod/routes-valley/*.json
