@@ -12,9 +12,11 @@ pub mod wire;
 pub mod congestion;
 pub mod flow_control;
 
+pub mod arrivals;
 pub mod class_map;
 pub mod deadlock;
 pub mod derive;
+pub mod entropy;
 
 pub mod fifo;
 pub mod host;

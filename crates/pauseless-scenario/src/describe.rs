@@ -6,8 +6,8 @@ use super::mitigation::{Limit, WatchdogKeys};
 use super::observe::{Probe, Provenance, ReceiverKeys};
 use super::wire_loss::LossyPorts;
 use super::{
-    General, classes, congestion, events, flow_control, mitigation, observe, routing, switch,
-    topology, traffic, transport, verdict, wire_loss,
+    General, classes, congestion, entropy, events, flow_control, mitigation, observe, routing,
+    switch, topology, traffic, transport, verdict, wire_loss,
 };
 use pauseless_text::declare::{Declared, Fallback, Info, KeyInfo, Kind};
 
@@ -45,6 +45,7 @@ fn sections() -> Vec<KeyInfo> {
         one(flow_control::SECTION, flow_control::info()).required(),
         one(congestion::SECTION, congestion::info()),
         one(transport::SECTION, transport::info()),
+        one(entropy::SECTION, entropy::info()),
         many(FLOW, Flow::info()),
         KeyInfo::section(traffic::SECTION, Kind::TablesOrOne(Box::new(traffic::info()))),
         one(TIMING, Timing::info()),
