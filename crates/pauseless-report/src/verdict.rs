@@ -59,6 +59,9 @@ impl Finding {
             Finding::Starvation if has_events(run) => {
                 "starvation is not judged: what is fair changes with the network".to_string()
             }
+            Finding::Starvation if run.scenario.config.transport.entropy.is_spraying() => {
+                "starvation is not judged: what is fair is known for one path per flow".to_string()
+            }
             Finding::Starvation if !run.outcome.starved.is_empty() => starvation_sentence(run),
             Finding::Starvation => match undecided(run) {
                 Some(undecided) => undecided,

@@ -2,10 +2,12 @@
 
 use pauseless_core::congestion::{CongestionControl, dcqcn, timely};
 use pauseless_core::entropy::{EntropyConfig, EntropyKind};
+use pauseless_core::id::PortId;
 use pauseless_core::transport::{Finish, Pacing, Receiver, Recovery, Window};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_scenario::{Overrides, Scenario};
-use pauseless_sim::config::Reaction;
+use pauseless_sim::config::{Flow, Reaction};
+use pauseless_sim::{Config, run};
 
 /// Two hosts at one switch, and more.
 fn with(more: &str) -> String {
@@ -190,6 +192,45 @@ fn every_key_of_entropies_is_heard() {
     let livelock = "[transport]\nrecovery = \"go-back-n\"\nmay_livelock = true\n\
                     [entropy]\nkind = \"oblivious\"";
     assert!(is_spraying(livelock));
+}
+
+/// A permutation of 16 hosts in a fat tree, with packets over all paths and a target that takes them in
+/// order only: no flow that has several paths finishes in 8 ms, as in htsim_roce with a round robin in
+/// switches.
+#[test]
+fn the_livelock_that_has_to_be_allowed_is_one() {
+    let text = |transport: &str| {
+        format!(
+            "duration = \"8 ms\"\nmtu = \"1564 B\"\n\
+             [topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"100 Gbps\"\ndelay = \"1 us\"\n\
+             [routing]\nkind = \"ecmp\"\n\
+             [switch]\nbuffer = \"1 MB\"\n[flow_control]\nkind = \"pfc\"\n\
+             [traffic]\nkind = \"permutation\"\nsize = \"2 MB\"\n\
+             [transport]\nrecovery = \"go-back-n\"\n{transport}\n\
+             [entropy]\nkind = \"oblivious\"\n[verdict]\nstop_on = [\"done\"]\n"
+        )
+    };
+    // Two hosts at one switch have one path.
+    let has_paths = |config: &Config, flow: &Flow| {
+        let switch = |host| config.topology.port(host, PortId(0)).peer;
+        switch(flow.source) != switch(flow.target)
+    };
+    let finished = |transport: &str| {
+        let config = read(&text(transport)).config;
+        let outcome = run(&config);
+        let both = config.flows.iter().zip(&outcome.flows);
+        let both = both.filter(|(flow, _)| has_paths(&config, flow));
+        let finished = both.clone().filter(|(_, it)| it.finish.is_some()).count();
+        (finished, both.count(), outcome.refused.bytes)
+    };
+    let refused = Scenario::parse("t.toml", &text(""), &Overrides::default());
+    let problems = refused.expect_err("it is refused").to_string();
+    assert!(problems.contains("may_livelock = true shows"), "{problems}");
+    let (livelocked, all, again) = finished("may_livelock = true");
+    println!("in order: {livelocked} of {all} finish, {again:?} thrown away for 32 MB");
+    assert!(livelocked == 0 && all >= 14);
+    assert!(again > Bytes::mb(160), "{again:?}");
+    assert_eq!(finished("receiver = \"hold\""), (all, all, Bytes::ZERO));
 }
 
 /// Where packets can get lost, flows that are never asked for their last packets again stay open.

@@ -30,6 +30,7 @@ const TARGETS: [usize; 16] = [8, 4, 13, 10, 12, 15, 0, 9, 14, 7, 5, 3, 11, 6, 2,
 #[derive(Clone, Copy)]
 struct Trial {
     kind: EntropyKind,
+    values: u16,
     /// The queue above which packets are marked.
     mark_above: Bytes,
     /// The most bytes that a flow may have unacknowledged.
@@ -39,6 +40,7 @@ struct Trial {
 
 const USUAL: Trial = Trial {
     kind: EntropyKind::Oblivious,
+    values: 64,
     mark_above: Bytes::new(91_000),
     window: Bytes::new(225_000),
     has_slow_link: false,
@@ -86,7 +88,11 @@ fn config(trial: Trial, pairs: &[(usize, usize)], seed: u64) -> Config {
         window: Window::Fixed,
         finish: Finish::Source,
         receiver: Receiver::Tolerant { bits: Receiver::BITS_MAX },
-        entropy: EntropyConfig { kind: trial.kind, ..EntropyConfig::default() },
+        entropy: EntropyConfig {
+            kind: trial.kind,
+            values: trial.values,
+            ..EntropyConfig::default()
+        },
         ..Transport::default()
     };
     config.transport.sizes.ack = ACK;
@@ -142,10 +148,10 @@ fn mean_last_us(trial: Trial) -> f64 {
     let mean = lasts.iter().sum::<f64>() / lasts.len() as f64;
     let least = lasts.iter().copied().fold(f64::INFINITY, f64::min);
     let most = lasts.iter().copied().fold(0.0, f64::max);
-    let Trial { kind, mark_above, window, has_slow_link } = trial;
+    let Trial { kind, values, mark_above, window, has_slow_link } = trial;
     let (mark_above, window) = (mark_above.get(), window.get());
     println!(
-        "{kind:?}, marks above {mark_above} B, window {window} B, slow link {has_slow_link}: \
+        "{kind:?} of {values} values, marks above {mark_above} B, window {window} B, slow link {has_slow_link}: \
          mean {mean:.1} us, {least:.1} to {most:.1}"
     );
     mean
@@ -195,6 +201,9 @@ fn windows_and_marks_change_the_numbers() {
     let small = mean_last_us(Trial { window: Bytes::new(150_000), ..bitmap });
     let large = mean_last_us(Trial { window: Bytes::new(400_000), ..bitmap });
     assert!(small > usual && usual > large, "{small}, {usual}, {large}");
+    let even = mean_last_us(Trial { values: 4_096, ..USUAL });
+    let dice = mean_last_us(USUAL);
+    assert!(even < dice, "{even}, {dice}");
     let early = Bytes::new(37_440);
     let mixed = Trial { kind: EntropyKind::Mixed, ..USUAL };
     let (late, early) = (mean_last_us(mixed), mean_last_us(Trial { mark_above: early, ..mixed }));
