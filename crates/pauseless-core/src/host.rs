@@ -18,6 +18,7 @@ pub use sender::{Duty, Sender};
 
 use crate::congestion::telemetry::{Echo, Hop};
 use crate::congestion::{Feedback, Received, Sequence};
+use crate::entropy::{Entropy, PathNews};
 use crate::flow_control::{AnyUpstream, Control, Gate, Signal};
 use crate::id::{Class, FlowId};
 use crate::port::{Overrun, Port, PortConfig};
@@ -36,6 +37,8 @@ pub enum Outgoing {
         flow: FlowId,
         /// The number of the packet in its flow.
         sequence: Sequence,
+        /// What switches hash together with the flow, where that differs from packet to packet.
+        entropy: Entropy,
     },
     /// A feedback packet to the source of a flow.
     Answer {
@@ -168,7 +171,7 @@ impl Host {
     /// if no such flow is received here.
     pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {
         let listening = self.listeners.get_mut(flow)?;
-        let Effect { feedback, is_new } = listening.on_packet(now, packet);
+        let Effect { feedback, is_new, delivered } = listening.on_packet(now, packet);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
             self.timers.push(Reverse((due, Timer::Notification(flow))));
@@ -178,7 +181,7 @@ impl Host {
             is_echoed |= feedback.echo() != Echo::NONE;
             self.answer(class, flow, feedback);
         }
-        Some(Taken { is_new, is_echoed })
+        Some(Taken { is_new, is_echoed, delivered })
     }
 
     /// Handles feedback that has arrived for `flow`, which is sent from here; returns whether this
@@ -213,6 +216,14 @@ impl Host {
             }
         }
         armed.is_none()
+    }
+
+    /// Handles what the source of `flow`, which is sent from here, learns of the path of one of its
+    /// packets; feedback about that packet is handled apart.
+    pub fn handle_path(&mut self, now: Time, flow: FlowId, entropy: Entropy, news: PathNews) {
+        if let Some(place) = self.senders.find(flow) {
+            self.senders.update(now, place, |sending| sending.on_path(now, entropy, news));
+        }
     }
 
     /// A control frame has arrived on the wire, see [`Port::handle_control`].

@@ -12,10 +12,12 @@ pub mod wire;
 pub mod congestion;
 pub mod flow_control;
 
+pub mod arrivals;
 pub mod balance;
 pub mod class_map;
 pub mod deadlock;
 pub mod derive;
+pub mod entropy;
 
 pub mod fifo;
 pub mod host;

@@ -13,10 +13,14 @@
 //! ```text
 //!   expected: taken, acknowledged | later: thrown away, a NACK now and then | earlier: thrown away
 //! ```
+//! A target that tolerates or holds packets out of order takes a later one, too, up to its number of
+//! bits; it acknowledges all before the first that is missing.
+
 //!
 //! **Not modelled** selective acknowledgements, retries that give up.
 
 use crate::congestion::{Feedback, Sequence};
+use crate::entropy::EntropyConfig;
 use crate::unit::{Bytes, Span};
 
 /// How flows are transported. By default a source sends without waiting for acknowledgements.
@@ -32,6 +36,10 @@ pub struct Transport {
     pub pacing: Pacing,
     /// The lengths of feedback packets.
     pub sizes: AnswerSizes,
+    /// What a target does with packets that overtake earlier ones.
+    pub receiver: Receiver,
+    /// How a source chooses the entropy of its packets, and so their paths.
+    pub entropy: EntropyConfig,
 }
 
 impl Transport {
@@ -51,6 +59,39 @@ pub enum Recovery {
     None,
     /// The source sends again from the first missing packet on.
     GoBackN(GoBackN),
+}
+
+/// What a target does with packets that overtake earlier ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Receiver {
+    /// With go-back-N it throws them away; otherwise it does not look at the order at all.
+    #[default]
+    InOrder,
+    /// It takes them, where each belongs in the memory of the application.
+    Tolerant {
+        /// How many packets from the first missing one on it has bits for: what is beyond is thrown
+        /// away.
+        bits: u32,
+    },
+    /// It keeps them until those before them are there, and hands them on in order.
+    Hold {
+        /// As for `Tolerant`.
+        bits: u32,
+    },
+}
+
+impl Receiver {
+    /// The most packets that a target can have bits for: beyond that, numbers of packets would be taken
+    /// for those of earlier ones.
+    pub const BITS_MAX: u32 = 1 << (Sequence::BITS - 2);
+
+    /// How many packets from the first missing one on are taken; `None` for one that takes no other.
+    pub fn bits(self) -> Option<u32> {
+        match self {
+            Receiver::InOrder => None,
+            Receiver::Tolerant { bits } | Receiver::Hold { bits } => Some(bits),
+        }
+    }
 }
 
 /// The parameters of go-back-N retransmission.

@@ -1,6 +1,7 @@
 //! The metrics of a run as a few short tables and sentences, for a terminal and for a page.
 
 use super::{mitigation, provenance, replica};
+use pauseless_core::unit::Bytes;
 use pauseless_run::Run;
 use pauseless_run::metrics::censored::Bounded;
 use pauseless_run::metrics::completion::{Completion, Group};
@@ -9,6 +10,7 @@ use pauseless_run::metrics::links::LayerUse;
 use pauseless_run::metrics::next_hops::NextHops;
 use pauseless_run::metrics::{Fairness, Metrics};
 use pauseless_run::results::{Bound, NUMBERS, Number, Of, Scope, Value};
+use pauseless_sim::outcome::Reordering;
 use pauseless_text::quantity;
 use pauseless_text::terminal::Table;
 
@@ -253,6 +255,7 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
             quantity::plural(answers.marked_packets, "data packet"),
         ));
     }
+    notes.extend(run.outcome.reordering.as_ref().map(overtaking));
     let all = metrics.fairness.map(|fairness| (fairness, "goodput", "flows"));
     let endless = metrics.fairness_endless;
     let endless = endless.map(|fairness| (fairness, "late goodput", "flows without end"));
@@ -278,6 +281,25 @@ fn next_hops(run: &Run) -> Option<String> {
         quantity::number(use_of.load_max),
         quantity::percent(use_of.idle),
     ))
+}
+
+/// How far packets of a flow overtook each other.
+fn overtaking(all: &Reordering) -> String {
+    if all.late_packets == 0 {
+        return "No packet overtook another of its flow.".to_string();
+    }
+    let share = all.late_packets as f64 / all.packets as f64;
+    let mut text = format!(
+        "Overtaking: {} of data packets came after packets of their flow that were sent later, up to {} of \
+         them; to hand on all in order a target has to hold up to {} of a flow.",
+        quantity::percent(share),
+        quantity::count(all.extents.max()),
+        quantity::bytes(all.depth_max),
+    );
+    if all.held_max > Bytes::ZERO {
+        text += &format!(" Hosts held back up to {}.", quantity::bytes(all.held_max));
+    }
+    text
 }
 
 /// From so many flows on a table by size and the far percentiles say something.

@@ -59,7 +59,7 @@ impl Finding {
             Finding::Starvation if has_events(run) => {
                 "starvation is not judged: what is fair changes with the network".to_string()
             }
-            Finding::Starvation if !run.scenario.config.is_by_flow_hash() => {
+            Finding::Starvation if !run.scenario.config.has_one_path_per_flow() => {
                 "starvation is not judged: what is fair depends on how flows use several paths"
                     .to_string()
             }

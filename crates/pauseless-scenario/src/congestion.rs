@@ -69,7 +69,7 @@ section! {
         feedback_class: FeedbackClass, default FeedbackClass::Own;
         /// The target acknowledges every so many packets; 0 for never.
         ack_every: u32, within 0..=10_000,
-            derived "`0`; `1` where the congestion control or `[transport]` needs it";
+            derived "`0`; `1` where the congestion control, `[transport]` or `[entropy]` needs it";
     }
 }
 

@@ -7,8 +7,8 @@ use super::observe::{Probe, Provenance, ReceiverKeys};
 use super::weights::WeightedPorts;
 use super::wire_loss::LossyPorts;
 use super::{
-    General, classes, congestion, events, flow_control, load_balancing, mitigation, observe,
-    routing, switch, topology, traffic, transport, verdict, weights, wire_loss,
+    General, classes, congestion, entropy, events, flow_control, load_balancing, mitigation,
+    observe, routing, switch, topology, traffic, transport, verdict, weights, wire_loss,
 };
 use pauseless_text::declare::{Declared, Fallback, Info, KeyInfo, Kind};
 
@@ -46,6 +46,7 @@ fn sections() -> Vec<KeyInfo> {
         one(flow_control::SECTION, flow_control::info()).required(),
         one(congestion::SECTION, congestion::info()),
         one(transport::SECTION, transport::info()),
+        one(entropy::SECTION, entropy::info()),
         many(FLOW, Flow::info()),
         KeyInfo::section(traffic::SECTION, Kind::TablesOrOne(Box::new(traffic::info()))),
         one(TIMING, Timing::info()),

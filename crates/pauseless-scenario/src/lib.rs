@@ -10,6 +10,7 @@ pub(crate) mod classes;
 pub mod congestion;
 mod cycle_aware;
 pub mod describe;
+mod entropy;
 pub mod events;
 pub mod fabric_file;
 mod filled;
@@ -503,8 +504,7 @@ impl Written {
             ingress: &control.table,
             classes: &classes,
             flows: &flows,
-            transport: self.transport.resolved(),
-            control: self.congestion.resolved().control,
+            conflict: self.transport.conflict(&self.congestion.resolved().control),
             sink,
         });
         let found = Found {
@@ -639,7 +639,7 @@ impl Scenario {
             late.map(|flow| format!("flow {}: it starts after the end of the run", flow.name));
         let traffic = parts.traffic.iter().flat_map(|traffic| traffic.warnings(config));
         let warnings = observe::provenance_warning(config).into_iter().chain(late).chain(traffic);
-        let warnings = warnings.chain(transport::warning(config));
+        let warnings = warnings.chain(transport::warning(config)).chain(entropy::warning(config));
         let warnings = warnings.chain(parts.events.warnings(&config.changes, config.duration));
         self.warnings.extend(warnings.chain(lifetime::warnings(config)));
     }

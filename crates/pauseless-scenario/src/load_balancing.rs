@@ -5,9 +5,7 @@ use std::ops::RangeInclusive;
 
 use pauseless_core::balance::{Compare, Drill, Flowlet, FlowletChoice, LeastQueue, Rule};
 use pauseless_core::class_map::ClassMap;
-use pauseless_core::congestion::CongestionControl;
 use pauseless_core::id::{Class, NodeId, PortId};
-use pauseless_core::transport::{Recovery, Transport};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_fabric::pattern::matches;
 use pauseless_fabric::topology::Topology;
@@ -16,6 +14,7 @@ use pauseless_sim::config::{Flow, IngressTable, LoadBalancing, Reaction};
 use super::flows::TIMES;
 use super::pattern::{self, ClassNumber};
 use super::switch::BUFFERS;
+use super::transport::Conflict;
 use pauseless_text::declare::{
     At, Choice, Declared, Entry, Info, Key, List, Place, Section, Variant, Written,
 };
@@ -44,9 +43,6 @@ section! {
         classes: List<ClassNumber>, derived "all";
         /// Shorter frames, such as acknowledgements, go by the hash of their flow.
         hash_below: Bytes, within FRAMES, default Bytes::new(128);
-        /// Whether packets of one flow may take different paths although that cannot work: with
-        /// `recovery = "go-back-n"`, or under HPCC.
-        allow_reordering: bool, default false;
     }
 }
 
@@ -161,8 +157,8 @@ pub(crate) struct Context<'c> {
     pub ingress: &'c IngressTable,
     pub classes: &'c ClassMap,
     pub flows: &'c [Flow],
-    pub transport: Transport,
-    pub control: CongestionControl,
+    /// Why packets of a flow must not take several paths.
+    pub conflict: Option<Conflict>,
     pub sink: &'c Sink,
 }
 
@@ -190,8 +186,10 @@ impl Setting {
             let classes = all.filter(|class| pattern::covers(&common.classes, *class));
             let classes = Vec::from_iter(classes);
             let rule = balanced.kind.rule(context, &switches, &classes);
-            if rule.is_per_packet() && !common.allow_reordering.value {
-                refuse_reordering(context, &balanced.word, &classes);
+            if rule.is_per_packet()
+                && let Some(conflict) = context.conflict
+            {
+                refuse_reordering(context, conflict, &balanced.word, &classes);
             }
             let hash_below = common.hash_below.value;
             for (node, class) in
@@ -277,11 +275,13 @@ fn largest_buffer(context: Context<'_>, switches: &[NodeId], classes: &[Class]) 
     buffers.max().unwrap_or(*BUFFERS.start()).clamp(*BUFFERS.start(), *BUFFERS.end())
 }
 
-/// Reports that packets of a flow take several paths, where targets throw away what overtakes, or sources
-/// compare what the links of one path say.
-fn refuse_reordering(context: Context<'_>, word: &At<&'static str>, classes: &[Class]) {
-    let keeps_order = matches!(context.transport.recovery, Recovery::GoBackN(_));
-    let is_hpcc = matches!(context.control, CongestionControl::Hpcc(_));
+/// Reports that packets of a flow take several paths, where they must not.
+fn refuse_reordering(
+    context: Context<'_>,
+    conflict: Conflict,
+    word: &At<&'static str>,
+    classes: &[Class],
+) {
     let is_concerned = |flow: &&Flow| {
         flow.reaction != Reaction::None
             && (*context.classes != ClassMap::Same || classes.contains(&flow.class))
@@ -289,23 +289,9 @@ fn refuse_reordering(context: Context<'_>, word: &At<&'static str>, classes: &[C
     let Some(flow) = context.flows.iter().find(is_concerned) else {
         return;
     };
-    let (why, help) = if keeps_order {
-        (
-            "where they overtake each other, and its target has recovery = \"go-back-n\", which throws \
-             away every packet that overtakes",
-            "take recovery out of [transport]",
-        )
-    } else if is_hpcc {
-        (
-            "but HPCC compares what the links of one path say of one packet after the other",
-            "take another congestion control, such as \"dctcp\"",
-        )
-    } else {
-        return;
-    };
     let (kind, name) = (word.value, &flow.name);
+    let Conflict { why, help } = conflict;
     let message = format!("{kind:?} sends the packets of flow {name} on several paths, {why}");
     let problem = word.place.problem(message).expected("\"flow-hash\" or \"flowlet\"");
-    let help = format!("{help}, or write allow_reordering = true to see what happens");
     context.sink.push(problem.help(help));
 }

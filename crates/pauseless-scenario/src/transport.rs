@@ -2,14 +2,16 @@
 
 use std::ops::RangeInclusive;
 
+use pauseless_core::congestion::CongestionControl;
+use pauseless_core::entropy::EntropyConfig;
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::transport::{
-    AnswerSizes, Finish, GoBackN, Pacing, Recovery, Transport, Window,
+    AnswerSizes, Finish, GoBackN, Pacing, Receiver, Recovery, Transport, Window,
 };
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::Config;
 
-use super::{congestion, observe};
+use super::{congestion, entropy, observe};
 use pauseless_text::declare::{Declared, Info, Key, WordOr};
 use pauseless_text::file::File;
 use pauseless_text::reader::{At, Section};
@@ -22,6 +24,7 @@ const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
 const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
 /// From less than any Ethernet frame to far more than any answer needs.
 const ANSWERS: RangeInclusive<Bytes> = Bytes::new(20)..=Bytes::new(1_000);
+const BITS: RangeInclusive<u64> = 1..=Receiver::BITS_MAX as u64;
 
 section! {
     /// What sources and targets do beside congestion control; without this section a source sends
@@ -49,6 +52,17 @@ section! {
         /// acknowledged. Without it, a flow that has lost its last packets does not finish.
         timeout: WordOr<Never, Span>, within SPANS, default WordOr::Word(Never),
             when Keys::is_going_back;
+        /// What targets do with packets that overtake earlier ones. `"in-order"`: with `"go-back-n"` they
+        /// throw them away, and without recovery do not look at the order. `"tolerant"`: they take them.
+        /// `"hold"`: they keep them until those before them are there, and hand them on in order.
+        receiver: Receiver, default Receiver::InOrder;
+        /// With `"tolerant"` and `"hold"`: how many packets from the first missing one on are taken; what
+        /// is beyond is thrown away, and asked for again with `"go-back-n"`.
+        bits: WordOr<Unlimited, u32>, within BITS, default WordOr::Word(Unlimited),
+            when Keys::takes_any_order;
+        /// Lets packets of a flow take several paths although that cannot work: with `"go-back-n"` and
+        /// `"in-order"` flows may never finish, and HPCC compares the links of one path.
+        allow_reordering: bool, default false;
         /// No packet starts while so many bytes are unacknowledged; a size, `"bdp"` (what fits on the
         /// flow's own way: its round-trip time without queues at its lowest rate) or `"largest-bdp"`
         /// (the largest of all controlled flows, whose round-trip time congestion control takes then,
@@ -100,6 +114,20 @@ pub enum WindowRule {
 pub struct Never;
 
 words! { Never { "never" => Never } }
+
+/// What stands against several paths for the packets of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conflict {
+    pub why: &'static str,
+    /// What to write instead.
+    pub help: &'static str,
+}
+
+/// Instead of a number of bits: there are always enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unlimited;
+
+words! { Unlimited { "unlimited" => Unlimited } }
 words! {
     WindowRule {
         "none" => WindowRule::None,
@@ -112,6 +140,7 @@ words! {
 #[derive(Clone, Debug)]
 pub struct Setting {
     keys: Keys,
+    entropy: entropy::Keys,
     transport: Transport,
     pub(crate) window: WindowSize,
 }
@@ -119,6 +148,55 @@ pub struct Setting {
 impl Keys {
     fn is_going_back(&self) -> bool {
         self.recovery.value != Recovery::None
+    }
+
+    fn takes_any_order(&self) -> bool {
+        self.receiver.value != Receiver::InOrder
+    }
+
+    /// What targets do, with their number of bits.
+    fn receiver(&self) -> Receiver {
+        let bits = match self.bits.value {
+            WordOr::Word(Unlimited) => Receiver::BITS_MAX,
+            WordOr::Value(bits) => bits,
+        };
+        match self.receiver.value {
+            Receiver::InOrder => Receiver::InOrder,
+            Receiver::Tolerant { .. } => Receiver::Tolerant { bits },
+            Receiver::Hold { .. } => Receiver::Hold { bits },
+        }
+    }
+
+    /// Why packets of a flow must not take several paths; `None` if they may.
+    pub(crate) fn conflict(&self, control: &CongestionControl) -> Option<Conflict> {
+        if self.allow_reordering.value {
+            return None;
+        }
+        if self.is_going_back() && !self.takes_any_order() {
+            return Some(Conflict {
+                why: "where they overtake each other, and with transport.recovery = \"go-back-n\" its \
+                      target throws away every packet that overtakes another: sources go back for ever",
+                help: "write transport.receiver = \"tolerant\" or \"hold\"; \
+                       transport.allow_reordering = true shows what happens otherwise",
+            });
+        }
+        matches!(control, CongestionControl::Hpcc(_)).then_some(Conflict {
+            why: "but HPCC compares what the links of one path say of one packet after the other",
+            help: "take another congestion control, such as \"dctcp\"; \
+                   transport.allow_reordering = true shows what happens otherwise",
+        })
+    }
+
+    /// Refuses bits that run out where nobody sends again what has none.
+    fn refuse_bits(&self, section: &Section<'_>) {
+        if let (Some(place), false) = (&self.bits.place, self.is_going_back())
+            && self.takes_any_order()
+            && self.bits.value != WordOr::Word(Unlimited)
+        {
+            let problem =
+                place.problem("a packet that has no bit is thrown away, and nobody sends it again");
+            section.report(problem.help("add recovery = \"go-back-n\""));
+        }
     }
 
     /// The transport without its window.
@@ -139,19 +217,29 @@ impl Keys {
             finish: self.finish.value,
             pacing: self.pacing.value,
             sizes: AnswerSizes { ack: self.ack_size.value, cnp: self.cnp_size.value },
+            receiver: self.receiver(),
+            entropy: EntropyConfig::default(),
         }
     }
 }
 
 impl Setting {
+    /// Why packets of a flow must not take several paths; `None` if they may.
+    pub(crate) fn conflict(&self, control: &CongestionControl) -> Option<Conflict> {
+        self.keys.conflict(control)
+    }
+
     /// Reads `[transport]`, and makes targets acknowledge if it needs that.
     pub(crate) fn read(root: &mut Section<'_>, congestion: &mut congestion::Written) -> Setting {
         let has_window = congestion.control.has_window();
         let usual = if has_window { WordOr::Word(WindowRule::Bdp) } else { NO_WINDOW };
         let section = root.table(SECTION);
         let Some(mut section) = section else {
-            let mut setting =
-                Setting { keys: Keys::default(), transport: Transport::default(), window: usual };
+            let keys = Keys::default();
+            let entropy = entropy::Keys::read_with(root, &keys, congestion);
+            let transport = Transport::default();
+            let mut setting = Setting { keys, entropy, transport, window: usual };
+            setting.entropy.apply(&mut setting.transport);
             setting.follow(has_window);
             return setting;
         };
@@ -159,11 +247,15 @@ impl Setting {
         if !keys.is_going_back() {
             section.set_context(" with recovery = \"none\"".to_string());
         }
-        let mut setting =
-            Setting { transport: keys.transport(), window: keys.window.or(usual), keys };
+        keys.refuse_bits(&section);
+        let (transport, window) = (keys.transport(), keys.window.or(usual));
+        let entropy = entropy::Keys::default();
+        let mut setting = Setting { keys, entropy, transport, window };
         setting.refuse_windows(&section, congestion);
         setting.need_acknowledgements(&section, congestion);
         section.finish();
+        setting.entropy = entropy::Keys::read_with(root, &setting.keys, congestion);
+        setting.entropy.apply(&mut setting.transport);
         setting.follow(setting.keys.window_follows_rate.or(has_window));
         setting
     }
@@ -220,8 +312,10 @@ impl Setting {
 
     /// Writes the section with nothing left out, unless all of it is the default.
     pub(crate) fn write(&self, file: &mut File) {
-        if self.transport != Transport::default() {
+        let plain = Transport { entropy: EntropyConfig::default(), ..self.transport };
+        if plain != Transport::default() {
             file.table(SECTION, &self.keys);
         }
+        self.entropy.write(file);
     }
 }

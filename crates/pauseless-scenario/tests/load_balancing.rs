@@ -89,18 +89,24 @@ fn mistakes_are_named() {
 
 #[test]
 fn spraying_with_go_back_n_is_refused_unless_allowed() {
-    let with = |kind: &str, more: &str| {
+    let and = |kind: &str, transport: &str, more: &str| {
         read(&small(&format!(
-            "[transport]\nrecovery = \"go-back-n\"\n[congestion_control]\nkind = \"dcqcn\"\n\
+            "[transport]\nrecovery = \"go-back-n\"\n{transport}\n\
+             [congestion_control]\nkind = \"dcqcn\"\n\
              [[load_balancing]]\nkind = \"{kind}\"\n{more}"
         )))
     };
+    let with = |kind: &str, more: &str| and(kind, "", more);
     for kind in ["random", "round-robin", "drill", "least-queue"] {
         let problems = with(kind, "").expect_err("refused");
         for part in [kind, "flow H0->H1", "throws away every packet that overtakes", "flowlet"] {
             assert!(problems.contains(part), "{problems}");
         }
-        assert!(with(kind, "allow_reordering = true").is_ok(), "{kind}");
+        for transport in
+            ["allow_reordering = true", "receiver = \"tolerant\"", "receiver = \"hold\""]
+        {
+            assert!(and(kind, transport, "").is_ok(), "{kind}, {transport}");
+        }
         // The flow is in class 0.
         assert!(with(kind, "classes = [1]").is_ok(), "{kind}");
     }
@@ -110,7 +116,8 @@ fn spraying_with_go_back_n_is_refused_unless_allowed() {
     let hpcc = "[congestion_control]\nkind = \"hpcc\"\n[[load_balancing]]\nkind = \"random\"\n";
     let problems = read(&small(hpcc)).expect_err("refused");
     assert!(problems.contains("HPCC compares what the links of one path say"), "{problems}");
-    assert!(read(&small(&format!("{hpcc}allow_reordering = true"))).is_ok());
+    let allowed = "[transport]\nallow_reordering = true\n";
+    assert!(read(&small(&format!("{allowed}{hpcc}"))).is_ok());
 }
 
 /// With a weight of 3 for one of two uplinks, three quarters of what is hashed, drawn or dealt out go there,

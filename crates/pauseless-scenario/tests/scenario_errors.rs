@@ -158,7 +158,7 @@ fn keys() {
             pauseless: t.toml:8:2: swich: unknown key
               |
             8 | [swich]
-              |  ^^^^^ expected one of classes, congestion_control, converge, duration, ecmp_weight, event, flow, flow_control, lanes, load_balancing, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
+              |  ^^^^^ expected one of classes, congestion_control, converge, duration, ecmp_weight, entropy, event, flow, flow_control, lanes, load_balancing, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
               |
               = help: did you mean switch?
 
@@ -250,7 +250,7 @@ fn keys() {
             pauseless: t.toml:3:2: other: unknown key
               |
             3 | [other]
-              |  ^^^^^ expected one of classes, congestion_control, converge, duration, ecmp_weight, event, flow, flow_control, lanes, load_balancing, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
+              |  ^^^^^ expected one of classes, congestion_control, converge, duration, ecmp_weight, entropy, event, flow, flow_control, lanes, load_balancing, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
         "#]],
     );
     check_edit(
@@ -387,7 +387,7 @@ fn everything_at_once() {
             pauseless: t.toml:3:1: foo: unknown key
               |
             3 | foo = 1
-              | ^^^ expected one of classes, congestion_control, converge, duration, ecmp_weight, event, flow, flow_control, lanes, load_balancing, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
+              | ^^^ expected one of classes, congestion_control, converge, duration, ecmp_weight, entropy, event, flow, flow_control, lanes, load_balancing, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
 
             pauseless: t.toml:6:12: topology.switches: switches of a ring: 2 is not in the range from 3 to 1024
               |

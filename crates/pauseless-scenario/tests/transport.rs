@@ -1,10 +1,13 @@
 //! The section `[transport]`, losses of wires, and the schemes of public RDMA simulators.
 
 use pauseless_core::congestion::{CongestionControl, dcqcn, timely};
-use pauseless_core::transport::{Finish, Pacing, Recovery, Window};
+use pauseless_core::entropy::{EntropyConfig, EntropyKind};
+use pauseless_core::id::PortId;
+use pauseless_core::transport::{Finish, Pacing, Receiver, Recovery, Window};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_scenario::{Overrides, Scenario};
-use pauseless_sim::config::Reaction;
+use pauseless_sim::config::{Flow, Reaction};
+use pauseless_sim::{Config, run};
 
 /// Two hosts at one switch, and more.
 fn with(more: &str) -> String {
@@ -131,6 +134,23 @@ fn nonsense_is_refused() {
             "congestion_control.byte_counter",
         ),
         ("[timing]\nwire_loss = 2", "2 is out of range"),
+        (
+            "[transport]\nrecovery = \"go-back-n\"\n[entropy]\nkind = \"mixed\"",
+            "throws away what overtakes another",
+        ),
+        (
+            "[transport]\nreceiver = \"tolerant\"\nbits = 64",
+            "a packet that has no bit is thrown away",
+        ),
+        ("[congestion_control]\nkind = \"hpcc\"\n[entropy]\nkind = \"oblivious\"", "HPCC compares"),
+        ("[transport]\nbits = 64", "transport.bits"),
+        ("[entropy]\nkind = \"bitmap\"\nvalues = 48", "no power of two"),
+        ("[entropy]\nkind = \"bitmap\"\nring = 4", "entropy.ring"),
+        ("[entropy]\nvalues = 4", "entropy.values"),
+        (
+            "[congestion_control]\nkind = \"none\"\nack_every = 0\n[entropy]\nkind = \"reps\"",
+            "\"reps\" learns from acknowledgements",
+        ),
         ("[[wire_loss]]\nports = [\"H9:S1\"]\nshare = 0.1", "wire_loss"),
     ];
     for (more, words) in table {
@@ -138,6 +158,79 @@ fn nonsense_is_refused() {
         let problems = problems.expect_err("it is refused").to_string();
         assert!(problems.contains(words), "{more}\n{problems}");
     }
+}
+
+#[test]
+fn every_key_of_entropies_is_heard() {
+    let config = read(&with(
+        "[transport]\nrecovery = \"go-back-n\"\nreceiver = \"tolerant\"\nbits = 128\n\
+         [entropy]\nkind = \"reps\"\nvalues = 256\nring = 16\nfreeze = \"5 ms\"\nexplore = 8",
+    ))
+    .config;
+    assert_eq!(config.transport.receiver, Receiver::Tolerant { bits: 128 });
+    let expected = EntropyConfig {
+        kind: EntropyKind::Reps,
+        values: 256,
+        ring: 16,
+        freeze: Span::ms(5),
+        explore: 8,
+        seed: 0,
+    };
+    assert_eq!(config.transport.entropy, expected);
+    // The scheme learns from acknowledgements, so targets send them.
+    let config = read(&with("[entropy]\nkind = \"mixed\"")).config;
+    assert_eq!(config.congestion.ack_every, 1);
+    assert_eq!((config.transport.entropy.values, config.transport.entropy.ring), (64, 8));
+    let config = read(&with("[entropy]\nkind = \"oblivious\"")).config;
+    assert_eq!(config.congestion.ack_every, 0);
+    let hold = read(&with("[transport]\nreceiver = \"hold\"")).config.transport.receiver;
+    assert_eq!(hold, Receiver::Hold { bits: Receiver::BITS_MAX });
+    let warnings = read(&with("[entropy]\nkind = \"mixed\"")).warnings;
+    assert!(warnings.iter().any(|it| it.starts_with("[entropy] changes nothing")), "{warnings:?}");
+    let is_spraying = |more| read(&with(more)).config.transport.entropy.is_spraying();
+    assert!(!is_spraying("[entropy]\nkind = \"flow\""));
+    let livelock = "[transport]\nrecovery = \"go-back-n\"\nallow_reordering = true\n\
+                    [entropy]\nkind = \"oblivious\"";
+    assert!(is_spraying(livelock));
+}
+
+/// A permutation of 16 hosts in a fat tree, with packets over all paths and a target that takes them in
+/// order only: no flow that has several paths finishes in 8 ms, as in htsim_roce with a round robin in
+/// switches.
+#[test]
+fn the_livelock_that_has_to_be_allowed_is_one() {
+    let text = |transport: &str| {
+        format!(
+            "duration = \"8 ms\"\nmtu = \"1564 B\"\n\
+             [topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"100 Gbps\"\ndelay = \"1 us\"\n\
+             [routing]\nkind = \"ecmp\"\n\
+             [switch]\nbuffer = \"1 MB\"\n[flow_control]\nkind = \"pfc\"\n\
+             [traffic]\nkind = \"permutation\"\nsize = \"2 MB\"\n\
+             [transport]\nrecovery = \"go-back-n\"\n{transport}\n\
+             [entropy]\nkind = \"oblivious\"\n[verdict]\nstop_on = [\"done\"]\n"
+        )
+    };
+    // Two hosts at one switch have one path.
+    let has_paths = |config: &Config, flow: &Flow| {
+        let switch = |host| config.topology.port(host, PortId(0)).peer;
+        switch(flow.source) != switch(flow.target)
+    };
+    let finished = |transport: &str| {
+        let config = read(&text(transport)).config;
+        let outcome = run(&config);
+        let both = config.flows.iter().zip(&outcome.flows);
+        let both = both.filter(|(flow, _)| has_paths(&config, flow));
+        let finished = both.clone().filter(|(_, it)| it.finish.is_some()).count();
+        (finished, both.count(), outcome.refused.bytes)
+    };
+    let refused = Scenario::parse("t.toml", &text(""), &Overrides::default());
+    let problems = refused.expect_err("it is refused").to_string();
+    assert!(problems.contains("allow_reordering = true shows"), "{problems}");
+    let (livelocked, all, again) = finished("allow_reordering = true");
+    println!("in order: {livelocked} of {all} finish, {again:?} thrown away for 32 MB");
+    assert!(livelocked == 0 && all >= 14);
+    assert!(again > Bytes::mb(160), "{again:?}");
+    assert_eq!(finished("receiver = \"hold\""), (all, all, Bytes::ZERO));
 }
 
 /// Where packets can get lost, flows that are never asked for their last packets again stay open.

@@ -439,6 +439,12 @@ impl Config {
         self.load_balancing.iter().all(|it| it.rule == Rule::FlowHash)
     }
 
+    /// Whether all packets of a flow take the same path while no table changes: neither switches nor
+    /// sources spread them.
+    pub fn has_one_path_per_flow(&self) -> bool {
+        self.is_by_flow_hash() && !self.transport.entropy.is_spraying()
+    }
+
     /// The node at which `flow` finishes: its target, or the source that waits for the last
     /// acknowledgement.
     pub fn end_of(&self, flow: &Flow) -> NodeId {

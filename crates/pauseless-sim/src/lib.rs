@@ -25,6 +25,7 @@ pub mod progress;
 mod provenance;
 mod receiver;
 mod record;
+pub mod reorder;
 mod replay;
 pub mod served;
 mod simulator;

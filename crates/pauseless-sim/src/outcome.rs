@@ -6,6 +6,8 @@ use pauseless_core::memory::MemoryUse;
 use pauseless_core::port::FullPool;
 use pauseless_core::unit::{Bytes, Span, Time};
 
+use crate::reorder::Counts;
+
 /// Findings, measurements and recordings of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -77,6 +79,8 @@ pub struct Outcome {
     pub answer_bytes: Bytes,
     /// The number of data packets that were marked, each counted once.
     pub marked_packets: u64,
+    /// How far packets overtook each other, where they may take several paths.
+    pub reordering: Option<Reordering>,
     /// Where pauses came from, if that was recorded.
     pub provenance: Option<Provenance>,
     /// What the probes recorded.
@@ -277,6 +281,42 @@ pub struct FlowOutcome {
     pub goodput_bps: f64,
     /// Mean goodput over the last quarter of that time, in bit/s.
     pub goodput_late_bps: f64,
+    /// How far its packets overtook each other, where they may take several paths.
+    pub reordering: Option<FlowReordering>,
+}
+
+/// How far the packets of a flow overtook each other; see [`crate::reorder`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowReordering {
+    /// The data packets that have arrived, whatever the target did with them.
+    pub packets: u64,
+    /// How many of them arrived after packets that were sent later.
+    pub late_packets: u64,
+    /// The largest extent of a packet: how many packets that were sent later arrived before it.
+    pub extent_max: u64,
+    /// The most bytes that had arrived behind a missing packet: what a target must hold to hand on all
+    /// packets in order.
+    pub depth_max: Bytes,
+    /// The longest time between the arrival of a packet and that of the first one that was sent later
+    /// and arrived before it.
+    pub late_max: Span,
+}
+
+/// How far the packets of all flows overtook each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reordering {
+    /// The data packets that have arrived, whatever their targets did with them.
+    pub packets: u64,
+    /// How many of them arrived after packets of their flow that were sent later.
+    pub late_packets: u64,
+    /// The extents of these packets.
+    pub extents: Counts,
+    /// The late times of these packets in picoseconds, rounded up by less than a percent.
+    pub late: Counts,
+    /// The largest depth of a flow.
+    pub depth_max: Bytes,
+    /// The most bytes that any host held back until earlier packets arrived.
+    pub held_max: Bytes,
 }
 
 /// The outcome of an (ingress, class) of a switch.

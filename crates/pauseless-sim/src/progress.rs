@@ -81,6 +81,7 @@ pub fn flow_outcome(run: &RunEnd<'_>, served: &Served, index: usize) -> FlowOutc
         ideal: ideal_of(run.config, flow),
         goodput_bps,
         goodput_late_bps: late.unwrap_or(goodput_bps),
+        reordering: None,
     }
 }
 

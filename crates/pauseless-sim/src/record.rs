@@ -9,8 +9,8 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use crate::config::Config;
 use crate::fabric::{Fabric, Node};
 use crate::outcome::{
-    CongestionTree, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries, QueueOutcome,
-    Recording,
+    CongestionTree, FlowOutcome, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries,
+    QueueOutcome, Recording,
 };
 use crate::progress::{FlowState, RunEnd, flow_outcome, rate_bps};
 use crate::simulator::Simulator;
@@ -155,10 +155,13 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
     let episodes = run.mitigating.episodes();
     let lives =
         RunEnd { config: run.config, flows: &run.flows, now: run.now, ended, episodes: &episodes };
-    let flows = (0..run.flows.len()).map(|flow| flow_outcome(&lives, &run.served, flow));
+    let flows = (0..run.flows.len()).map(|flow| FlowOutcome {
+        reordering: run.order.as_ref().map(|order| order.of_flow(flow)),
+        ..flow_outcome(&lives, &run.served, flow)
+    });
     let flows = flows.collect();
     // What would be fair depends on the routes of the moment, and on how a flow uses several of them.
-    let is_judged = run.config.changes.is_empty() && run.config.is_by_flow_hash();
+    let is_judged = run.config.changes.is_empty() && run.config.has_one_path_per_flow();
     let Starvation { starved, undecided } =
         if is_judged { starvation::judge(&lives, &run.served) } else { Starvation::default() };
     let (mut ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
@@ -205,6 +208,7 @@ pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
         acknowledgements: tally.acknowledgements,
         marked_packets: tally.marked,
         answer_bytes: tally.answer_bytes,
+        reordering: run.order.map(|order| order.finish()),
         provenance: tracer.map(|tracer| tracer.finish(run.now, run.config)),
         replay,
         series: run.recorder.series,

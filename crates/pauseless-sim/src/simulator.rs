@@ -9,6 +9,7 @@ mod hearing;
 mod hosts;
 mod mitigate;
 mod order;
+mod overtaking;
 mod passage;
 mod plain;
 mod sharing;
@@ -46,6 +47,7 @@ use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{self, Recorder};
+use crate::reorder::Order;
 use crate::replay::Recording;
 use crate::rng::Stream;
 use crate::served::Served;
@@ -75,6 +77,8 @@ pub struct Simulator<'c> {
     followers: Followers,
     answers: Answers,
     trails: Trails,
+    /// How far packets overtake each other, where they may take several paths.
+    pub(crate) order: Option<Box<Order>>,
     /// The losses on wires.
     wire_losses: WireLosses,
     /// Whether switches write telemetry into packets.
@@ -144,6 +148,7 @@ impl<'c> Simulator<'c> {
             followers: Followers::new(config),
             answers: Answers::default(),
             trails: Trails::default(),
+            order: Order::new(config),
             wire_losses: WireLosses::new(config, &fabric),
             is_trailing: config.congestion.control.has_telemetry(),
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),

@@ -2,6 +2,7 @@
 
 use pauseless_core::congestion::telemetry::{HOPS_MAX, Hop};
 use pauseless_core::congestion::{Feedback, Sequence};
+use pauseless_core::entropy::Entropy;
 use pauseless_core::id::FlowId;
 use pauseless_core::unit::{Bytes, Rate, Time};
 
@@ -139,11 +140,15 @@ impl Answers {
     }
 }
 
-/// The telemetry that switches have written into a packet.
+/// The telemetry that switches have written into a packet, and how it was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trail {
     /// The number of the packet.
     pub sequence: Sequence,
+    /// What switches hash together with the flow.
+    pub entropy: Entropy,
+    /// The number of its transmission, where packets may overtake each other.
+    pub sending: u64,
     count: u8,
     hops: [Hop; HOPS_MAX],
 }
@@ -163,9 +168,19 @@ pub(crate) struct Trails {
 
 impl Trails {
     pub(crate) fn insert(&mut self, sequence: Sequence) -> u32 {
+        self.insert_sent(sequence, Entropy::default(), 0)
+    }
+
+    /// As [`Trails::insert`], where packets may overtake each other.
+    pub(crate) fn insert_sent(
+        &mut self,
+        sequence: Sequence,
+        entropy: Entropy,
+        sending: u64,
+    ) -> u32 {
         const NOWHERE: Hop =
             Hop { time: Time::ZERO, sent: Bytes::ZERO, queue: Bytes::ZERO, line: Rate::bps(1) };
-        let trail = Trail { sequence, count: 0, hops: [NOWHERE; HOPS_MAX] };
+        let trail = Trail { sequence, entropy, sending, count: 0, hops: [NOWHERE; HOPS_MAX] };
         self.keep(trail)
     }
 

@@ -94,6 +94,7 @@ pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
         marked_packets: view.receives().map(|(_, flow)| flow.marked).sum(),
         provenance: None,
         series: view.series(),
+        reordering: None,
         replay: view.replay(),
     };
     if config.ingress.class_count() == 1 {

@@ -8,6 +8,7 @@ use pauseless_core::congestion::{
 };
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
+use pauseless_core::transport::Receiver;
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_core::wire::roce::Data;
 use pauseless_core::wire::{Envelope, MacAddress};
@@ -284,6 +285,10 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
             "hosts send no acknowledgements, which TIMELY needs; take PCN or DCQCN without `ack_every`";
         config.transport.awaits() =>
             "hosts send and forget; take `recovery`, `window` and `finish` out of `[transport]`";
+        config.transport.receiver != Receiver::InOrder =>
+            "hosts do not look at the order of packets; take `receiver` out of `[transport]`";
+        config.transport.entropy.is_spraying() =>
+            "hosts send all packets of a flow with one UDP source port; take `[entropy]` out";
         config.wire_loss != WireLoss::default() =>
             "wires lose what they lose; take `wire_loss` out";
         config.ingress.any(is_conceptual) =>

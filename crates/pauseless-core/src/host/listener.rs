@@ -3,10 +3,11 @@
 use alloc::vec::Vec;
 
 use super::index::FlowIndex;
+use crate::arrivals::Arrivals;
 use crate::congestion::telemetry::Echo;
 use crate::congestion::{AnyNotificationPoint, Feedback, NotificationPoint, Received, Sequence};
 use crate::id::{Class, FlowId};
-use crate::transport::{GoBackN, Recovery, Transport, packet_count, sequence_of};
+use crate::transport::{GoBackN, Receiver, Recovery, Transport, packet_count, sequence_of};
 use crate::unit::{Bytes, Span, Time};
 
 /// A flow at its target, which sends feedback about its packets to the source.
@@ -55,6 +56,9 @@ pub struct Taken {
     pub is_new: bool,
     /// Whether its telemetry goes back to the source with an acknowledgement.
     pub is_echoed: bool,
+    /// The frame bytes that the application gets with it: its own, none if it is held back, and those
+    /// of others if they were held back for its sake.
+    pub delivered: Bytes,
 }
 
 /// A flow that is being received.
@@ -76,6 +80,10 @@ pub(super) struct Listening {
     armed: Time,
     /// Whether the source waits for acknowledgements.
     is_awaited: bool,
+    /// The packets that have arrived, where they may in any order.
+    arrivals: Arrivals,
+    /// Frame bytes that are held back until earlier packets arrive.
+    held: Bytes,
 }
 
 /// The flows that a host receives.
@@ -118,6 +126,7 @@ pub(super) struct Effect {
     /// The feedback to send to the source at once.
     pub feedback: [Option<Feedback>; 2],
     pub is_new: bool,
+    pub delivered: Bytes,
 }
 
 impl Listening {
@@ -130,6 +139,8 @@ impl Listening {
             due: listener.point.poll_timeout(),
             armed: Time::MAX,
             is_awaited: listener.transport.awaits(),
+            arrivals: Arrivals::default(),
+            held: Bytes::ZERO,
             listener,
         }
     }
@@ -142,13 +153,90 @@ impl Listening {
     pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> Effect {
         let (point, due) = self.listener.point.notice(now, packet);
         self.due = due;
-        let (is_new, answer) = match self.listener.transport.recovery {
+        let Transport { recovery, receiver, .. } = self.listener.transport;
+        if let Some(bits) = receiver.bits() {
+            let (delivered, answer) = self.place(now, packet, bits);
+            let feedback = [answer, point];
+            return Effect {
+                feedback,
+                is_new: delivered.is_some(),
+                delivered: delivered.unwrap_or_default(),
+            };
+        }
+        let (is_new, answer) = match recovery {
             Recovery::GoBackN(config) if packet.sequence != self.expected => {
                 (false, self.refuse(now, packet, config))
             }
             _ => (true, self.take(packet)),
         };
-        Effect { feedback: [answer, point], is_new }
+        let delivered = if is_new { packet.size } else { Bytes::ZERO };
+        Effect { feedback: [answer, point], is_new, delivered }
+    }
+
+    /// Takes a packet in whatever order it comes, if it is new and there is a bit for it; returns what
+    /// the application gets, `None` if it was thrown away, and the answer.
+    fn place(
+        &mut self,
+        now: Time,
+        packet: Received,
+        bits: u32,
+    ) -> (Option<Bytes>, Option<Feedback>) {
+        let ahead = packet.sequence.0.wrapping_sub(self.expected.0) & Sequence::MAX.0;
+        let number = self.arrivals.next() + u64::from(ahead);
+        let is_beyond = ahead >= bits && packet.sequence.is_from(self.expected);
+        let is_known = !packet.sequence.is_from(self.expected);
+        if is_beyond || is_known || !self.arrivals.insert(number) {
+            let answer = match self.listener.transport.recovery {
+                Recovery::GoBackN(config) if is_beyond => self.refuse(now, packet, config),
+                Recovery::GoBackN(config) => self.repeat(packet, config),
+                Recovery::None => None,
+            };
+            return (None, answer);
+        }
+        self.received += packet.size;
+        self.expected = sequence_of(self.arrivals.next());
+        let delivered = self.hand_on(packet.size, number);
+        self.unacknowledged += 1;
+        let is_whole = self.is_awaited && self.received == self.listener.size;
+        let is_due = self.unacknowledged == self.listener.ack_every || is_whole;
+        let answer = is_due.then(|| {
+            self.unacknowledged = 0;
+            Feedback::Ack {
+                sequence: self.expected.previous(),
+                is_marked: packet.is_marked,
+                echo: packet.echo,
+            }
+        });
+        (Some(delivered), answer)
+    }
+
+    /// The frame bytes of what has arrived behind the first missing packet.
+    fn held_behind_gap(&self) -> Bytes {
+        let (next, end) = (self.arrivals.next(), self.arrivals.end());
+        if next == end {
+            return Bytes::ZERO;
+        }
+        let Listener { size, packet, .. } = self.listener;
+        let all = Bytes::new(packet.get() * self.arrivals.count_above(next));
+        // Only the last packet of a flow may be smaller than the others.
+        let short =
+            if end == packet_count(size, packet) { packet.get() * end - size.get() } else { 0 };
+        all - Bytes::new(short)
+    }
+
+    /// What the application gets with a packet that was taken.
+    fn hand_on(&mut self, size: Bytes, number: u64) -> Bytes {
+        if !matches!(self.listener.transport.receiver, Receiver::Hold { .. }) {
+            return size;
+        }
+        self.held += size;
+        if self.arrivals.next() <= number {
+            return Bytes::ZERO;
+        }
+        let left = self.held_behind_gap();
+        let delivered = self.held - left;
+        self.held = left;
+        delivered
     }
 
     /// Accepts a packet: the expected one, or any one where nothing is recovered.
@@ -183,14 +271,7 @@ impl Listening {
     fn refuse(&mut self, now: Time, packet: Received, config: GoBackN) -> Option<Feedback> {
         let Received { is_marked, echo, .. } = packet;
         if !packet.sequence.is_from(self.expected) {
-            // A duplicate: its source resends what was accepted only if an acknowledgement came
-            // late or was lost, which it notices by a timeout.
-            let sequence = self.expected.previous();
-            return (config.timeout != Span::MAX).then_some(Feedback::Ack {
-                sequence,
-                is_marked,
-                echo,
-            });
+            return self.repeat(packet, config);
         }
         let is_asked = |(asked, until)| asked == self.expected && now < until;
         if self.asked.is_some_and(is_asked) {
@@ -199,6 +280,14 @@ impl Listening {
         let until = now.saturating_add(config.nack_interval);
         self.asked = Some((self.expected, until));
         Some(Feedback::Nack { expected: self.expected, is_marked, echo })
+    }
+
+    /// The answer to a duplicate: its source resends what was accepted only if an acknowledgement came
+    /// late or was lost, which it notices by a timeout.
+    fn repeat(&self, packet: Received, config: GoBackN) -> Option<Feedback> {
+        let Received { is_marked, echo, .. } = packet;
+        let sequence = self.expected.previous();
+        (config.timeout != Span::MAX).then_some(Feedback::Ack { sequence, is_marked, echo })
     }
 
     /// Handles a timer that was set for `due`; nothing happens if another timer has replaced it.
@@ -223,5 +312,88 @@ impl Listening {
             self.armed = due;
             due
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: Bytes = Bytes::new(1_000);
+
+    /// A target of five packets, the last of which has 400 B.
+    fn listening(receiver: Receiver, recovery: Recovery) -> Listening {
+        Listening::new(Listener {
+            flow: FlowId(0),
+            class: Class(0),
+            ack_every: 1,
+            point: AnyNotificationPoint::None,
+            transport: Transport { receiver, recovery, ..Transport::default() },
+            size: Bytes::new(4_400),
+            packet: PACKET,
+        })
+    }
+
+    /// What a packet does: the bytes handed on, if it is new, and the answer as a signed number: all
+    /// before it are acknowledged, or, below zero, that one is asked for.
+    fn take(listening: &mut Listening, number: u32) -> (Option<u64>, Option<i64>) {
+        let size = if number == 4 { Bytes::new(400) } else { PACKET };
+        let sequence = Sequence(number);
+        let packet = Received { size, sequence, is_marked: false, echo: Echo::NONE };
+        let Effect { feedback, is_new, delivered } = listening.on_packet(Time::ZERO, packet);
+        let answer = feedback[0].map(|feedback| match feedback {
+            Feedback::Ack { sequence, .. } => i64::from(sequence.next().0),
+            Feedback::Nack { expected, .. } => -i64::from(expected.0),
+            other => panic!("{other:?}"),
+        });
+        (is_new.then_some(delivered.get()), answer)
+    }
+
+    fn going_back(timeout: Span) -> Recovery {
+        Recovery::GoBackN(GoBackN { nack_interval: Span::us(1), timeout })
+    }
+
+    #[test]
+    fn a_tolerant_target_acknowledges_all_before_the_gap() {
+        let mut target = listening(Receiver::Tolerant { bits: 8 }, Recovery::None);
+        let taken = [1, 0, 0, 4, 3, 2].map(|number| take(&mut target, number));
+        let whole = Some(1_000);
+        let expected = [
+            (whole, Some(0)),
+            (whole, Some(2)),
+            (None, None),
+            (Some(400), Some(2)),
+            (whole, Some(2)),
+            (whole, Some(5)),
+        ];
+        assert_eq!(taken, expected);
+    }
+
+    #[test]
+    fn a_target_that_holds_hands_on_in_order() {
+        let mut target = listening(Receiver::Hold { bits: 8 }, Recovery::None);
+        let taken = [1, 4, 0, 3, 2].map(|number| take(&mut target, number).0);
+        assert_eq!(taken, [Some(0), Some(0), Some(2_000), Some(0), Some(2_400)]);
+        assert_eq!(target.held, Bytes::ZERO);
+    }
+
+    #[test]
+    fn what_has_no_bit_is_asked_for_once() {
+        let mut target = listening(Receiver::Tolerant { bits: 2 }, going_back(Span::MAX));
+        let taken = [0, 2, 3, 4, 1].map(|number| take(&mut target, number));
+        let whole = Some(1_000);
+        // Packet 2 is the second from the gap on; 3 and 4 are beyond.
+        let expected =
+            [(whole, Some(1)), (whole, Some(1)), (None, Some(-1)), (None, None), (whole, Some(3))];
+        assert_eq!(taken, expected);
+    }
+
+    #[test]
+    fn a_duplicate_is_acknowledged_where_sources_have_a_timeout() {
+        let mut target = listening(Receiver::Tolerant { bits: 8 }, going_back(Span::us(50)));
+        take(&mut target, 0);
+        take(&mut target, 2);
+        assert_eq!(take(&mut target, 0), (None, Some(1)));
+        assert_eq!(take(&mut target, 2), (None, Some(1)));
     }
 }

@@ -1,11 +1,15 @@
 //! A flow at its source: what is left of it, its pace and its reaction point.
 
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+
 use super::Outgoing;
 use crate::congestion::telemetry::Hop;
 use crate::congestion::{AnyReactionPoint, Feedback, Reacted, ReactionPoint, Sent, Sequence};
+use crate::entropy::{Entropy, EntropySource, PathNews};
 use crate::flow_control::Gate;
 use crate::id::{Class, FlowId};
-use crate::transport::{Pacing, Recovery, Transport, Window, packet_count, sequence_of};
+use crate::transport::{Pacing, Receiver, Recovery, Transport, Window, packet_count, sequence_of};
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// The on-off pattern of a flow: it sends for a while, pauses for a while, and so on from its
@@ -110,9 +114,23 @@ pub(super) struct Sending {
     is_on_off: bool,
     /// How many packets are acknowledged.
     acknowledged: u64,
+    /// How many packets have arrived in whatever order, where each is acknowledged as it does; less if
+    /// acknowledgements were lost.
+    arrived: u64,
     /// Frame bytes of the packet that was sent last.
     last_size: Bytes,
+    /// The entropies of its packets, if they may take several paths.
+    spraying: Option<Box<Spraying>>,
     sender: Sender,
+}
+
+/// The entropies of a flow.
+#[derive(Clone, Debug)]
+struct Spraying {
+    source: EntropySource,
+    /// The entropy with which each unacknowledged packet was sent last, where acknowledgements are
+    /// awaited.
+    unacknowledged: VecDeque<Entropy>,
 }
 
 impl Sending {
@@ -135,7 +153,10 @@ impl Sending {
             is_awaiting: sender.transport.awaits(),
             is_on_off: sender.duty.off > Span::ZERO,
             acknowledged: 0,
+            arrived: 0,
             last_size: Bytes::ZERO,
+            spraying: EntropySource::new(&sender.transport.entropy)
+                .map(|source| Box::new(Spraying { source, unacknowledged: VecDeque::new() })),
             sender,
         };
         sending.span = sending.pacing_rate().tx_span(sending.packet);
@@ -228,8 +249,10 @@ impl Sending {
                 (scaled / u128::from(self.sender.pace.as_bps())).max(1)
             }
         };
-        let unacknowledged = u128::from(self.number.saturating_sub(self.acknowledged));
-        unacknowledged * u128::from(self.packet.get()) >= window
+        // What has arrived out of order is not in the network any more.
+        let gone = self.acknowledged.max(self.arrived);
+        let in_flight = u128::from(self.number.saturating_sub(gone));
+        in_flight * u128::from(self.packet.get()) >= window
     }
 
     /// Accounts for a packet that starts to leave.
@@ -239,6 +262,7 @@ impl Sending {
             self.left -= size;
         }
         let sequence = sequence_of(self.number);
+        let entropy = if self.spraying.is_some() { self.spray(now) } else { Entropy::default() };
         self.number += 1;
         self.reached = self.reached.max(self.number);
         self.last_size = size;
@@ -258,7 +282,40 @@ impl Sending {
             let reacted = self.sender.control.send(now, Sent { size, sequence });
             self.adopt(now, reacted);
         }
-        Outgoing::Data { flow: self.flow, sequence }
+        Outgoing::Data { flow: self.flow, sequence, entropy }
+    }
+
+    /// The entropy of the packet that is sent next.
+    #[inline(never)]
+    fn spray(&mut self, now: Time) -> Entropy {
+        let Some(spraying) = &mut self.spraying else {
+            return Entropy::default();
+        };
+        let entropy = spraying.source.on_send(now);
+        if self.is_awaiting {
+            let place = (self.number - self.acknowledged) as usize;
+            match spraying.unacknowledged.get_mut(place) {
+                Some(last) => *last = entropy,
+                None => spraying.unacknowledged.push_back(entropy),
+            }
+        }
+        entropy
+    }
+
+    /// Handles the news of the path that a packet of this entropy has taken.
+    pub(super) fn on_path(&mut self, now: Time, entropy: Entropy, news: PathNews) {
+        if let Some(spraying) = &mut self.spraying {
+            spraying.source.on_news(now, entropy, news);
+        }
+    }
+
+    /// Handles the news that the first unacknowledged packet is missing.
+    fn blame_first(&mut self, now: Time, news: PathNews) {
+        if let Some(spraying) = &mut self.spraying
+            && let Some(entropy) = spraying.unacknowledged.front()
+        {
+            spraying.source.on_news(now, *entropy, news);
+        }
     }
 
     /// Handles feedback, with the telemetry that the acknowledged packet has collected.
@@ -266,9 +323,15 @@ impl Sending {
     pub(super) fn on_feedback(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
         if self.is_awaiting {
             match feedback {
-                Feedback::Ack { sequence, .. } => self.acknowledge(now, sequence.next()),
+                Feedback::Ack { sequence, .. } => {
+                    if self.sender.transport.receiver != Receiver::InOrder {
+                        self.arrived = (self.arrived + 1).min(self.reached);
+                    }
+                    self.acknowledge(now, sequence.next());
+                }
                 Feedback::Nack { expected, .. } => {
                     self.acknowledge(now, expected);
+                    self.blame_first(now, PathNews::Missing);
                     self.go_back();
                 }
                 _ => {}
@@ -288,6 +351,10 @@ impl Sending {
             return;
         }
         self.acknowledged += more;
+        if let Some(spraying) = &mut self.spraying {
+            let known = spraying.unacknowledged.len();
+            spraying.unacknowledged.drain(..known.min(more as usize));
+        }
         if self.number < self.acknowledged {
             self.go_back();
         }
@@ -300,6 +367,7 @@ impl Sending {
     /// Continues with the first packet that is not acknowledged.
     fn go_back(&mut self) {
         self.number = self.acknowledged;
+        self.arrived = self.acknowledged;
         if self.left != Bytes::MAX {
             let done = self.packet.get().saturating_mul(self.number);
             self.left = Bytes::new(self.sender.size.get().saturating_sub(done));
@@ -322,6 +390,7 @@ impl Sending {
         }
         self.armed = Time::MAX;
         if self.resend_at <= now {
+            self.blame_first(now, PathNews::TimedOut);
             self.go_back();
             self.resend_at = Time::MAX;
         }

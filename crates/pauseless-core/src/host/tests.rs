@@ -210,7 +210,7 @@ impl Pair {
         if let Some(frame) = frame {
             let size = match frame {
                 Transmit::Data { size, packet, .. } => {
-                    if let Outgoing::Data { flow, sequence } = packet {
+                    if let Outgoing::Data { flow, sequence, .. } = packet {
                         self.sent[flow.index()] = sequence;
                     }
                     size

@@ -6,6 +6,7 @@
 
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Outcome;
+use pauseless_sim::outcome::Reordering;
 
 use super::Json::{Absent, Null};
 use super::Kept::{Always, Sampled, Usually};
@@ -179,6 +180,37 @@ pub static NUMBERS: &[Number] = numbers! {
     /// The share of next hops, of all sets of several that carried anything, which carried nothing.
     "next_hops_idle_percent": Percent, Run(|it| Some(Real(it.next_hops()?.idle))),
         is_slow: true, may_be_missing: true;
+    /// The share of data packets that arrived after packets of their flow that were sent later; of runs
+    /// in which packets of a flow may take several paths, as the next ones.
+    "reordered_percent": Percent, Run(|it| reordering(it, |all| {
+        Real(all.late_packets as f64 / all.packets.max(1) as f64)
+    })), json: Absent("metrics.reordering.share"), kept: Sampled, may_be_missing: true;
+    /// The 99th percentile of the extent over all data packets: how many packets of its flow that were
+    /// sent later arrived before it.
+    "extent_p99": One, Run(|it| reordering(it, |all| {
+        Whole(all.extents.percentile(990, all.packets))
+    })), json: Absent("metrics.reordering.extent_p99"), may_be_missing: true;
+    /// The largest extent of a data packet.
+    "extent_max": One, Run(|it| reordering(it, |all| Whole(all.extents.max()))),
+        json: Absent("metrics.reordering.extent_max"), kept: Sampled, may_be_missing: true;
+    /// The 99th percentile of the late time over all data packets: how long before it the first packet of
+    /// its flow arrived that was sent later; 0 if none did. It is rounded up by less than a percent.
+    "late_p99_us": Us, Run(|it| reordering(it, |all| {
+        Whole(all.late.percentile(990, all.packets))
+    })), json: Absent("metrics.reordering.late_p99_ps"), may_be_missing: true;
+    /// The longest late time of a data packet.
+    "late_max_us": Us, Run(|it| {
+        let flows = it.run.outcome.flows.iter().filter_map(|flow| flow.reordering);
+        flows.map(|flow| flow.late_max).max().map(span)
+    }), json: Absent("metrics.reordering.late_max_ps"), may_be_missing: true;
+    /// The largest depth of a flow: the bytes of it that had arrived behind a missing packet, which a
+    /// target must hold to hand on all packets in order.
+    "depth_max_kb": Kb, Run(|it| reordering(it, |all| bytes(all.depth_max))),
+        json: Absent("metrics.reordering.depth_max_bytes"), kept: Sampled, may_be_missing: true;
+    /// The most bytes that a host held back at a time, over all of its flows, with
+    /// `transport.receiver = "hold"`.
+    "held_back_max_kb": Kb, Run(|it| reordering(it, |all| bytes(all.held_max))),
+        json: Absent("metrics.reordering.held_back_max_bytes"), may_be_missing: true;
     /// The completion rate: finished flows divided by the simulated time.
     "flows_per_s": PerSecond, Run(|it| Some(Real(it.completion()?.flows_per_s))),
         json: Absent("metrics.completion.flows_per_s"), kept: Sampled, may_be_missing: true;
@@ -270,6 +302,19 @@ pub static NUMBERS: &[Number] = numbers! {
     /// their next hop.
     "expired_kb": Kb, Flow(|it| Some(it.outcome.expired).filter(|it| *it > Bytes::ZERO).map(bytes)),
         json: Absent("expired_bytes"), may_be_missing: true;
+    /// How many packets of the flow arrived after packets that were sent later.
+    "late_packets": One, Flow(|it| Some(Whole(it.outcome.reordering?.late_packets))),
+        json: Absent("late_packets"), may_be_missing: true;
+    /// The largest extent of a packet of the flow: how many packets that were sent later arrived before
+    /// it.
+    "extent_max": One, Flow(|it| Some(Whole(it.outcome.reordering?.extent_max))),
+        json: Absent("extent_max"), may_be_missing: true;
+    /// The longest late time of a packet of the flow: since the first packet arrived that was sent later.
+    "late_max_us": Us, Flow(|it| Some(span(it.outcome.reordering?.late_max))),
+        json: Absent("late_max_ps"), may_be_missing: true;
+    /// The most bytes of the flow that had arrived behind a missing packet.
+    "depth_max_kb": Kb, Flow(|it| Some(bytes(it.outcome.reordering?.depth_max))),
+        json: Absent("depth_max_bytes"), may_be_missing: true;
     /// The traffic class of the flow.
     "class": One, Flow(|it| Some(Whole(it.flow.class.0.into()))), json: Absent("class");
     /// When the flow started, or was to start at the earliest if it has not.
@@ -304,6 +349,11 @@ pub static NUMBERS: &[Number] = numbers! {
 fn events(it: &Facts<'_>, count: impl Fn(&Outcome) -> u64) -> Option<Value> {
     let has_events = !it.run.scenario.config.changes.is_empty();
     has_events.then(|| Whole(count(&it.run.outcome)))
+}
+
+/// A number of a run in which packets of a flow may take several paths.
+fn reordering(it: &Facts<'_>, number: impl Fn(&Reordering) -> Value) -> Option<Value> {
+    it.run.outcome.reordering.as_ref().map(number)
 }
 
 fn flag(is: bool) -> Option<Value> {

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use pauseless_core::deadlock::is_deadlocked;
 use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::transport;
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use super::partition::Partition;
@@ -273,6 +274,9 @@ impl<'c> Lead<'c> {
                 whole.add(part);
             }
             whole.receivers.add(&mut part.receivers);
+            if let (Some(order), Some(there)) = (&mut whole.order, &mut part.order) {
+                order.add(there);
+            }
             whole.served.take(&mut part.served);
             for (flow, state) in whole.flows.iter_mut().zip(&part.flows) {
                 flow.add(state);
@@ -306,7 +310,8 @@ fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     let state = whole.flow(index);
     let start = state.start.unwrap_or(flow.start).max(now);
     let is_slow = |receiver: &Receiver| receiver.host == flow.target;
-    if config.receivers.iter().any(is_slow) {
+    let is_holding = matches!(config.transport.receiver, transport::Receiver::Hold { .. });
+    if is_holding || config.receivers.iter().any(is_slow) {
         // Waiting packets may be taken faster than they have arrived.
         return start.min(flow.stop);
     }

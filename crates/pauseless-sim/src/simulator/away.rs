@@ -13,6 +13,7 @@ use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
 use crate::record::Recorder;
+use crate::reorder::Order;
 use crate::served::Served;
 use crate::tag::{Answers, Trail, Trails};
 use crate::tap::Tapped;
@@ -77,6 +78,7 @@ impl<'c> Simulator<'c> {
             followers: self.followers.clone(),
             answers: Answers::default(),
             trails: Trails::default(),
+            order: Order::new(config),
             wire_losses: self.wire_losses.clone(),
             is_trailing: self.is_trailing,
             spread: self.spread.part(),

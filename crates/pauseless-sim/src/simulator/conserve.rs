@@ -7,7 +7,8 @@ use crate::fabric::{Frame, Node};
 
 impl Simulator<'_> {
     /// Asserts that every byte a host has sent was delivered, refused or lost, has expired, was dropped
-    /// because of an event or for want of a route, waits in a node or is on a wire.
+    /// because of an event or for want of a route, waits in a node, is held back by its target or is on a
+    /// wire.
     pub(super) fn assert_conserved(&self) {
         let mut sent = self.tally.notice_bytes;
         let mut in_network = Bytes::ZERO;
@@ -25,6 +26,9 @@ impl Simulator<'_> {
             }
         }
         in_network += self.receivers.waiting();
+        if let Some(order) = &self.order {
+            in_network += order.held();
+        }
         let delivered: Bytes = self.flows.iter().map(|flow| flow.delivered).sum();
         let dropped = self.tally.losses.total().bytes
             + self.tally.losses.wire.bytes

@@ -2,11 +2,13 @@
 
 use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received, Source};
+use pauseless_core::entropy::Entropy;
 use pauseless_core::host::{Listener, Outgoing, Sender, Taken};
 use pauseless_core::id::{FlowId, GroupId, NodeId, PortId};
 use pauseless_core::switch::{Arrival, Transmit};
 use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_fabric::rng::hash_name;
 use pauseless_fabric::trace::{Header, follow};
 
 use std::sync::Arc;
@@ -156,7 +158,11 @@ impl Simulator<'_> {
             duty: flow.duty,
             control: AnyReactionPoint::None { rate: pace },
             // A flow without feedback has neither windows nor recovery.
-            transport: Transport { pacing: config.transport.pacing, ..Transport::default() },
+            transport: Transport {
+                pacing: config.transport.pacing,
+                entropy: config.transport.entropy,
+                ..Transport::default()
+            },
             window: Bytes::MAX,
         };
         if let Reaction::Controlled { initial, window, round_trip, .. } = flow.reaction {
@@ -166,6 +172,10 @@ impl Simulator<'_> {
                 config.congestion.control.reaction_point(Source { line, initial, round_trip });
             sender.transport = config.transport;
             sender.window = window;
+        }
+        let entropy = &mut sender.transport.entropy;
+        if entropy.is_spraying() {
+            entropy.seed = hash_name(&flow.name) ^ Entropy::default().mix(config.seed);
         }
         let Node::Host(source) = &mut self.fabric.nodes[flow.source.index()] else {
             panic!("flow {} starts at a switch", flow.name);
@@ -177,6 +187,9 @@ impl Simulator<'_> {
     /// A host takes a packet out of its ingress buffer.
     #[inline]
     pub(super) fn consume(&mut self, node: NodeId, packet: Packet) {
+        if self.order.is_some() {
+            return self.consume_in_any_order(node, packet);
+        }
         let mut at = self.open_host(node);
         at.host.consume(at.now(), packet.class, packet.size());
         let accepted = at.accept(packet);
@@ -191,6 +204,7 @@ impl Simulator<'_> {
     pub(super) fn accept_at_edge(&mut self, node: NodeId, packet: Packet) {
         let (flow, size) = (packet.tag.flow(), packet.size());
         if !self.is_controlling {
+            self.forget_note(packet.tag);
             return self.deliver(node, flow, size);
         }
         let received = received(packet, &self.trails);
@@ -204,7 +218,15 @@ impl Simulator<'_> {
         if received.echo != Echo::NONE && !taken.is_echoed {
             self.trails.remove(received.echo.0);
         }
-        if taken.is_new { self.deliver(node, flow, size) } else { self.refuse(size) }
+        if !taken.is_new {
+            return self.refuse(size);
+        }
+        if let Some(order) = &mut self.order {
+            order.on_taken(node, size, taken.delivered);
+        }
+        if taken.delivered > Bytes::ZERO {
+            self.deliver(node, flow, taken.delivered);
+        }
     }
 
     /// Handles a packet of a flow that is not received here yet: its target starts to give
@@ -212,10 +234,10 @@ impl Simulator<'_> {
     /// another only on a wire.
     #[cold]
     fn listen(&mut self, node: NodeId, flow: FlowId, received: Received) -> Taken {
-        const UNHEARD: Taken = Taken { is_new: true, is_echoed: false };
+        let unheard = Taken { is_new: true, is_echoed: false, delivered: received.size };
         let terms = &self.config.flows[flow.index()];
         let Reaction::Controlled { class, .. } = terms.reaction else {
-            return UNHEARD;
+            return unheard;
         };
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
             panic!("a receiver is a host");
@@ -235,7 +257,7 @@ impl Simulator<'_> {
             if let Some(last_ack) = listener.last_ack() {
                 host.answer(class, flow, last_ack);
             }
-            return Taken { is_new: false, ..UNHEARD };
+            return Taken { is_new: false, ..unheard };
         }
         host.listen(listener);
         let taken = host.handle_data(self.now, flow, received);
@@ -300,9 +322,13 @@ impl Simulator<'_> {
             Transmit::Control(control) => Transmit::Control(control),
             Transmit::Data { packet, size, class, is_marked } => {
                 let packet = match packet {
-                    Outgoing::Data { flow, sequence } => {
+                    Outgoing::Data { flow, sequence, entropy } => {
                         self.stopping.sent += size;
-                        if self.is_trailing && self.is_controlled(flow) {
+                        if let Some(order) = &mut self.order {
+                            let sending = order.on_send(flow);
+                            let place = self.trails.insert_sent(sequence, entropy, sending);
+                            Tag::trailed(flow, place)
+                        } else if self.is_trailing && self.is_controlled(flow) {
                             Tag::trailed(flow, self.trails.insert(sequence))
                         } else {
                             Tag::data(flow, sequence)

@@ -336,7 +336,7 @@ impl AtHost<'_> {
                 self.tally.count_answer(feedback, size);
                 Tag::answer(flow, self.answers.insert(feedback))
             }
-            Outgoing::Data { flow, sequence } => {
+            Outgoing::Data { flow, sequence, .. } => {
                 self.stopping.sent += size;
                 if self.is_trailing && self.config.flows[flow.index()].reaction != Reaction::None {
                     Tag::trailed(flow, self.trails.insert(sequence))

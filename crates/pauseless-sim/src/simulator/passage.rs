@@ -22,7 +22,8 @@ impl Simulator<'_> {
         let End { node, port, .. } = self.fabric.ends[index];
         let route = &self.routes[tag.flow().index()];
         let group = if tag.is_answer() { route.answers } else { route.group };
-        let egress = match self.egress_of(node, group, route.hash, packet) {
+        let hash = if self.order.is_none() { route.hash } else { self.hash_of(tag, route.hash) };
+        let egress = match self.egress_of(node, group, hash, packet) {
             Ok(egress) => egress,
             Err(why) if self.changing.is_some() => return self.drop_at_switch(index, packet, why),
             Err(_) => unreachable!("routes were checked before the run"),

@@ -234,6 +234,7 @@ fn is_lean(simulator: &Simulator<'_>) -> bool {
         && !simulator.mitigating.is_breaking
         && simulator.tracer.is_none()
         && simulator.listening.is_none()
+        && simulator.order.is_none()
         && config.wire_jitter == Span::ZERO
         && config.hardware.line_jitter == Span::ZERO
 }

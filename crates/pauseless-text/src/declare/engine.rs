@@ -6,13 +6,14 @@ use pauseless_core::class_map::{self, Beyond};
 use pauseless_core::congestion::dcqcn::{Clamp, CnpCheck, Style};
 use pauseless_core::congestion::marking::MarkAt;
 use pauseless_core::congestion::timely::Update;
+use pauseless_core::entropy::EntropyKind;
 use pauseless_core::flow_control::cbfc::Counters;
 use pauseless_core::flow_control::gfc::Measure;
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::Action;
-use pauseless_core::transport::{Finish, GoBackN, Pacing, Recovery};
+use pauseless_core::transport::{Finish, GoBackN, Pacing, Receiver, Recovery};
 use pauseless_core::wire::Envelope;
 use pauseless_fabric::fabric::Medium;
 use pauseless_fabric::topology::NodeKind;
@@ -68,6 +69,22 @@ words! {
     }
 }
 words! { Compare { "queue" => Compare::Queue, "pqb" => Compare::PauseQueueLoad } }
+words! {
+    Receiver {
+        "in-order" => Receiver::InOrder,
+        "tolerant" => Receiver::Tolerant { bits: Receiver::BITS_MAX },
+        "hold" => Receiver::Hold { bits: Receiver::BITS_MAX },
+    }
+}
+words! {
+    EntropyKind {
+        "flow" => EntropyKind::Flow,
+        "oblivious" => EntropyKind::Oblivious,
+        "bitmap" => EntropyKind::Bitmap,
+        "reps" => EntropyKind::Reps,
+        "mixed" => EntropyKind::Mixed,
+    }
+}
 words! { NodeKind { "switch" => NodeKind::Switch, "host" => NodeKind::Host } }
 words! { Medium, [Medium::Ethernet, Medium::InfiniBand].map(|medium| (medium.name(), medium)) }
 words! {

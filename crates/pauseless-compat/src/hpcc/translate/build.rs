@@ -13,7 +13,9 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::NodeKind;
 
 use super::super::flow::Flow;
-use super::keys::{Balancing, Control, Dcqcn, Hpcc, LinkFailure, Marking, Settings, Timely, Window};
+use super::keys::{
+    Balancing, Control, Dcqcn, Hpcc, LinkFailure, Marking, Settings, Timely, Window,
+};
 use super::{HEADERS, Parts, memory};
 use pauseless_scenario::congestion::{self, FeedbackClass};
 use pauseless_scenario::custom::{Custom, Link, Node};
@@ -200,13 +202,8 @@ impl Parts<'_> {
                 ("flowlet", load_balancing::Kind::Flowlet(FlowletKeys::default()))
             }
         };
-        let common = load_balancing::Common {
-            // That simulator runs it, too.
-            allow_reordering: Filled::new(true),
-            ..load_balancing::Common::default()
-        };
         Some(load_balancing::Balanced {
-            common,
+            common: load_balancing::Common::default(),
             kind,
             word: At { value, place: self.place("LB_MODE") },
         })
@@ -220,6 +217,8 @@ impl Parts<'_> {
             recovery: Filled::new(Recovery::GoBackN(GoBackN::default())),
             pacing: Filled::at(pacing, &self.place("RATE_BOUND")),
             ack_size: Filled::new(Bytes::new(settings.acknowledgement())),
+            // That simulator lets packets overtake each other, too.
+            allow_reordering: Filled::new(settings.balancing != Balancing::FlowHash),
             ..transport::Keys::default()
         };
         if let Window::Product { is_global, follows_rate } = settings.window {

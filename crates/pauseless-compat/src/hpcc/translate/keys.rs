@@ -207,7 +207,7 @@ impl Settings {
             failure,
             seed,
             balancing: read_balancing(input),
-            notes: notes(input, &heeded),
+            notes,
         })
     }
 
