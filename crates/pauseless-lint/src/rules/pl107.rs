@@ -62,7 +62,7 @@ pub(super) fn is_misspelled(switch: &Switch, table: &str) -> bool {
 }
 
 /// Whether a name is a known one but for one or two letters; short names are too easily alike.
-fn is_slip(name: &str, known: &str) -> bool {
+pub(super) fn is_slip(name: &str, known: &str) -> bool {
     let most = if known.len() < LONG { 1 } else { 2 };
     known.len() >= SHORT && name != known && distance(name, known) <= most
 }
