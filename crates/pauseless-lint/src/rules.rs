@@ -281,7 +281,7 @@ const fn hides_at_place(cause: &'static str, effect: &'static str) -> Follows {
     Follows { cause, effect, by: By::Place }
 }
 
-const FOLLOWS: [Follows; 107] = [
+const FOLLOWS: [Follows; 108] = [
     hides("PL103", "PL202"),
     hides("PL104", "PL201"),
     hides("PL104", "PL202"),
@@ -346,6 +346,7 @@ const FOLLOWS: [Follows; 107] = [
     hides_at_place("PL107", "PL608"),
     hides_at_place("PL108", "PL102"),
     hides_at_place("PL108", "PL313"),
+    hides_at_place("PL108", "PL403"),
     hides_at_place("PL108", "PL509"),
     hides_at_place("PL109", "PL608"),
     hides_at_place("PL206", "PL604"),

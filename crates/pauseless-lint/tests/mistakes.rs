@@ -23,7 +23,7 @@ struct Mistake {
     place: &'static str,
 }
 
-const MISTAKES: [Mistake; 68] = [
+const MISTAKES: [Mistake; 69] = [
     // One end of a cable, in a port channel: one finding and not three.
     Mistake {
         of: "pod-leaf0",
@@ -379,6 +379,13 @@ const MISTAKES: [Mistake; 68] = [
         rule: "PL607",
         place: "DEVICE_NEIGHBOR|Ethernet40|name",
     },
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/WRED_PROFILE/AZURE_LOSSLESS/wred_green_enable",
+        value: Some(r#""True""#),
+        rule: "PL108",
+        place: "WRED_PROFILE|AZURE_LOSSLESS|wred_green_enable",
+    },
     // Words that nothing reads, pools and lists of the wrong size or side.
     Mistake {
         of: "dell-s6100-t0",
@@ -538,4 +545,20 @@ fn further_mistakes_are_found_with_their_cause_alone() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_table_with_a_slip_in_its_name_is_one_finding() {
+    for table in ["WRED_PROFILE", "DSCP_TO_TC_MAP", "SCHEDULER"] {
+        let mut sources = files("good");
+        sources.retain(|source| source.stem() == "dell-s6100-t0");
+        let mut document: Value = serde_json::from_str(&sources[0].text).unwrap();
+        let rows = document.as_object_mut().unwrap().remove(table).unwrap();
+        document[format!("{table}S")] = rows;
+        sources[0].text = fix::to_rows(&document);
+        let report = lint(&sources).unwrap();
+        let loud = report.findings.iter().filter(|one| one.severity > Severity::Note);
+        let loud = Vec::from_iter(loud.map(|one| one.rule.id));
+        assert_eq!(loud, ["PL107"], "{table}");
+    }
 }
