@@ -97,11 +97,25 @@ fn write_patches(folder: &Path, sources: &[Source], patches: &[Patch]) -> anyhow
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     for patch in patches {
-        let path = folder.join(format!("{}.patch.json", sources[patch.file].stem()));
+        let path = folder.join(format!("{}.patch.json", patch_name(patch, sources, patches)));
         output::write_file(&path, to_text(&patch.ops))?;
         tell!("wrote {}", path.display());
     }
     Ok(())
+}
+
+/// The name of a file without its ending; with its folders if other files are called alike, as in
+/// `tor0/config_db.json` and `tor1/config_db.json`.
+fn patch_name(patch: &Patch, sources: &[Source], patches: &[Patch]) -> String {
+    let source = &sources[patch.file];
+    let stem = source.stem();
+    let alike = patches.iter().filter(|other| sources[other.file].stem() == stem).count();
+    let folders = Path::new(&source.file).parent().filter(|_| alike > 1);
+    let folders = folders.map(|path| path.to_string_lossy().replace(['/', '\\'], "-"));
+    match folders.as_deref().map(|name| name.trim_matches(['-', '.'])) {
+        None | Some("") => stem,
+        Some(folders) => format!("{folders}-{stem}"),
+    }
 }
 
 /// What the linter says of configurations among these files that makes another command's verdict one
