@@ -59,6 +59,7 @@ fn driver() -> Driver {
         // A name that says no more than the identifier is to be left out.
         name: Some(name).filter(|name| *name != id),
         short_description: Message::new(texts[0]),
+        full_description: Message::new(texts[1]),
         help: Message::new(texts[1]),
         default_configuration: Configuration { level: "error" },
     };

@@ -213,6 +213,10 @@ fn a_log_has_what_sarif_requires() {
     let driver = &run["tool"]["driver"];
     assert_eq!(driver["name"], "pauseless");
     assert_eq!(driver["version"], env!("CARGO_PKG_VERSION"));
+    // GitHub takes no rule without one.
+    for rule in driver["rules"].as_array().unwrap() {
+        assert_ne!(rule["fullDescription"]["text"].as_str().unwrap(), "", "{}", rule["id"]);
+    }
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
     let notes = &run["invocations"][0]["toolExecutionNotifications"];
     assert_eq!(notes[0]["message"]["text"], "a note");

@@ -281,7 +281,7 @@ const fn hides_at_place(cause: &'static str, effect: &'static str) -> Follows {
     Follows { cause, effect, by: By::Place }
 }
 
-const FOLLOWS: [Follows; 101] = [
+const FOLLOWS: [Follows; 108] = [
     hides("PL103", "PL202"),
     hides("PL104", "PL201"),
     hides("PL104", "PL202"),
@@ -329,6 +329,7 @@ const FOLLOWS: [Follows; 101] = [
     hides_at_place("PL102", "PL309"),
     hides_at_place("PL103", "PL601"),
     hides_at_place("PL103", "PL608"),
+    hides_at_place("PL105", "PL202"),
     hides_at_place("PL106", "PL201"),
     hides_at_place("PL106", "PL203"),
     hides_at_place("PL106", "PL309"),
@@ -345,13 +346,16 @@ const FOLLOWS: [Follows; 101] = [
     hides_at_place("PL107", "PL608"),
     hides_at_place("PL108", "PL102"),
     hides_at_place("PL108", "PL313"),
+    hides_at_place("PL108", "PL403"),
     hides_at_place("PL108", "PL509"),
     hides_at_place("PL109", "PL608"),
+    hides_at_place("PL206", "PL604"),
     hides_at_place("PL208", "PL608"),
     hides_at_place("PL302", "PL605"),
     hides_at_place("PL302", "PL608"),
     hides_at_place("PL303", "PL608"),
     hides_at_place("PL304", "PL608"),
+    hides_at_place("PL307", "PL105"),
     hides_at_place("PL309", "PL404"),
     hides_at_place("PL405", "PL404"),
     hides_at_place("PL508", "PL507"),
@@ -366,6 +370,7 @@ const FOLLOWS: [Follows; 101] = [
     hides_at_place("PL604", "PL203"),
     hides_at_place("PL605", "PL608"),
     hides_at_place("PL607", "PL608"),
+    hides("PL608", "PL206"),
     hides_at_place("PL608", "PL201"),
     hides_at_place("PL608", "PL205"),
     hides_at_place("PL608", "PL202"),
@@ -375,9 +380,11 @@ const FOLLOWS: [Follows; 101] = [
     hides_at_place("PL701", "PL502"),
     hides_at_place("PL701", "PL601"),
     hides_at_place("PL701", "PL801"),
+    hides_at_place("PL807", "PL608"),
     hides_at_place("PL106", "PL704"),
     hides_at_place("PL106", "PL705"),
     hides_at_place("PL203", "PL705"),
+    hides_at_place("PL703", "PL502"),
     hides_at_place("PL703", "PL705"),
     hides_at_place("PL704", "PL705"),
     hides_at_place("PL704", "PL608"),

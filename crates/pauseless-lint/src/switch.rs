@@ -324,6 +324,12 @@ impl<'d> Switch<'d> {
             || self.config.has("MUX_CABLE")
     }
 
+    /// The row that says whether bounced packets get classes of their own, where it says no.
+    pub fn remap_that_is_off(&self) -> Option<Row<'d>> {
+        let row = self.config.row_of("SYSTEM_DEFAULTS", "tunnel_qos_remap");
+        row.filter(|row| !self.remaps_tunnels && row.get("status").is_some())
+    }
+
     /// Classes that only bounced packets of a dual-ToR use here.
     pub fn bounced(&self) -> u8 {
         if self.remaps_tunnels { BOUNCED } else { 0 }

@@ -23,7 +23,7 @@ struct Mistake {
     place: &'static str,
 }
 
-const MISTAKES: [Mistake; 49] = [
+const MISTAKES: [Mistake; 69] = [
     // One end of a cable, in a port channel: one finding and not three.
     Mistake {
         of: "pod-leaf0",
@@ -372,6 +372,152 @@ const MISTAKES: [Mistake; 49] = [
         rule: "PL101",
         place: "TUNNEL|MuxTunnel0|decap_tc_to_pg_map",
     },
+    Mistake {
+        of: "pod-tor1",
+        path: "/DEVICE_NEIGHBOR/Ethernet40/name",
+        value: Some(r#""pod-leaf1""#),
+        rule: "PL607",
+        place: "DEVICE_NEIGHBOR|Ethernet40|name",
+    },
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/WRED_PROFILE/AZURE_LOSSLESS/wred_green_enable",
+        value: Some(r#""True""#),
+        rule: "PL108",
+        place: "WRED_PROFILE|AZURE_LOSSLESS|wred_green_enable",
+    },
+    // Words that nothing reads, pools and lists of the wrong size or side.
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/DEVICE_METADATA/localhost/default_pfcwd_status",
+        value: Some(r#""enabel""#),
+        rule: "PL108",
+        place: "DEVICE_METADATA|localhost|default_pfcwd_status",
+    },
+    Mistake {
+        of: "pod-leaf0",
+        path: "/DEVICE_METADATA/localhost/type",
+        value: Some(r#""LeafRouterr""#),
+        rule: "PL108",
+        place: "DEVICE_METADATA|localhost|type",
+    },
+    Mistake {
+        of: "arista-7260cx3-d108c8-dualtor-t0",
+        path: "/DEVICE_METADATA/localhost/subtype",
+        value: Some(r#""DualTor""#),
+        rule: "PL108",
+        place: "DEVICE_METADATA|localhost|subtype",
+    },
+    Mistake {
+        of: "mellanox-sn4600c-d48c40-t0",
+        path: "/FLEX_COUNTER_TABLE/PFCWD/FLEX_COUNTER_STATUS",
+        value: Some(r#""enabled""#),
+        rule: "PL108",
+        place: "FLEX_COUNTER_TABLE|PFCWD|FLEX_COUNTER_STATUS",
+    },
+    Mistake {
+        of: "mellanox-sn4600c-d48c40-t0",
+        path: "/BUFFER_PORT_INGRESS_PROFILE_LIST/Ethernet248/profile_list",
+        value: Some(r#""egress_lossless_profile""#),
+        rule: "PL102",
+        place: "BUFFER_PORT_INGRESS_PROFILE_LIST|Ethernet248|profile_list",
+    },
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/BUFFER_POOL/egress_lossless_pool/size",
+        value: Some(r#""1598272""#),
+        rule: "PL307",
+        place: "BUFFER_QUEUE|Ethernet0|3-4|profile",
+    },
+    // One mistake of a member or of a map is one finding, at the member or map that has it.
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/PORT/Ethernet6/mtu",
+        value: Some(r#""1500""#),
+        rule: "PL608",
+        place: "PORT|Ethernet6|mtu",
+    },
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/CABLE_LENGTH/AZURE/Ethernet1",
+        value: Some(r#""40m""#),
+        rule: "PL302",
+        place: "BUFFER_PG|Ethernet1|3-4|profile",
+    },
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/PORT/Ethernet1/speed",
+        value: Some(r#""10000""#),
+        rule: "PL302",
+        place: "BUFFER_PG|Ethernet1|3-4|profile",
+    },
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/BUFFER_PG/Ethernet0|0-2",
+        value: Some(r#"{"profile": "pg_lossless_40000_5m_profile"}"#),
+        rule: "PL105",
+        place: "BUFFER_PG|Ethernet0|0-2",
+    },
+    Mistake {
+        of: "arista-7260cx3-c64-t1",
+        path: "/PORT_QOS_MAP/Ethernet4",
+        value: None,
+        rule: "PL608",
+        place: "PORT|Ethernet4|pfc_enable",
+    },
+    Mistake {
+        of: "arista-7260cx3-d108c8-dualtor-t0",
+        path: "/PORT_QOS_MAP/Ethernet48/dscp_to_tc_map",
+        value: Some(r#""AZURE""#),
+        rule: "PL608",
+        place: "PORT_QOS_MAP|Ethernet48|dscp_to_tc_map",
+    },
+    Mistake {
+        of: "arista-7260cx3-d108c8-dualtor-t0",
+        path: "/PORT_QOS_MAP/Ethernet52/dscp_to_tc_map",
+        value: Some(r#""AZURE""#),
+        rule: "PL608",
+        place: "PORT_QOS_MAP|Ethernet52|dscp_to_tc_map",
+    },
+    Mistake {
+        of: "arista-7260cx3-d108c8-dualtor-t0",
+        path: "/PORT_QOS_MAP/Ethernet48/tc_to_queue_map",
+        value: Some(r#""AZURE""#),
+        rule: "PL608",
+        place: "PORT_QOS_MAP|Ethernet48|tc_to_queue_map",
+    },
+    Mistake {
+        of: "arista-7260cx3-d108c8-dualtor-t0",
+        path: "/PORT_QOS_MAP/Ethernet0/pfc_enable",
+        value: Some(r#""2,3,4,6""#),
+        rule: "PL201",
+        place: "PORT_QOS_MAP|Ethernet0|pfc_enable",
+    },
+    Mistake {
+        of: "mellanox-sn4600c-d48c40-t0",
+        path: "/SYSTEM_DEFAULTS/tunnel_qos_remap/status",
+        value: Some(r#""disabled""#),
+        rule: "PL703",
+        place: "SYSTEM_DEFAULTS|tunnel_qos_remap|status",
+    },
+    Mistake {
+        of: "pod-leaf0",
+        path: "/TC_TO_PRIORITY_GROUP_MAP/AZURE",
+        value: Some(
+            r#"{"0": "0", "1": "0", "2": "0", "3": "4", "4": "3", "5": "0", "6": "0", "7": "7"}"#,
+        ),
+        rule: "PL206",
+        place: "TC_TO_PRIORITY_GROUP_MAP|AZURE|3",
+    },
+    Mistake {
+        of: "dell-s6100-t0",
+        path: "/TC_TO_QUEUE_MAP/AZURE",
+        value: Some(
+            r#"{"0": "0", "1": "1", "2": "2", "3": "4", "4": "3", "5": "5", "6": "6", "7": "7"}"#,
+        ),
+        rule: "PL206",
+        place: "TC_TO_QUEUE_MAP|AZURE|3",
+    },
 ];
 
 #[test]
@@ -399,4 +545,20 @@ fn further_mistakes_are_found_with_their_cause_alone() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_table_with_a_slip_in_its_name_is_one_finding() {
+    for table in ["WRED_PROFILE", "DSCP_TO_TC_MAP", "SCHEDULER"] {
+        let mut sources = files("good");
+        sources.retain(|source| source.stem() == "dell-s6100-t0");
+        let mut document: Value = serde_json::from_str(&sources[0].text).unwrap();
+        let rows = document.as_object_mut().unwrap().remove(table).unwrap();
+        document[format!("{table}S")] = rows;
+        sources[0].text = fix::to_rows(&document);
+        let report = lint(&sources).unwrap();
+        let loud = report.findings.iter().filter(|one| one.severity > Severity::Note);
+        let loud = Vec::from_iter(loud.map(|one| one.rule.id));
+        assert_eq!(loud, ["PL107"], "{table}");
+    }
 }

@@ -82,6 +82,33 @@ fn a_patch_repairs_and_a_waiver_accepts() {
 }
 
 #[test]
+fn folders_are_read_and_patches_of_files_with_one_name_are_kept_apart() {
+    let place = broken();
+    let first = place.text("tor0.json");
+    for folder in ["all/tor0", "all/tor1"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    place.write("all/tor0/config_db.json", &first);
+    place.write("all/tor1/config_db.json", &first.replace("tor0", "tor1"));
+    place.write("all/readme.txt", "nothing that lint knows");
+    let done = place.run(&["lint", "all"]);
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert!(done.stdout.contains("in 2 switches"), "{}", done.stdout);
+    assert!(done.stdout.contains("left out, as nothing in them is read here: all/readme.txt"));
+    let done = place.run(&["lint", "all", "--fix", "patches"]);
+    assert_eq!(done.code, Some(0), "{}", done.stdout);
+    for switch in ["tor0", "tor1"] {
+        let name = format!("patches/all-{switch}-config_db.patch.json");
+        let patch: Value = serde_json::from_str(&place.text(&name)).unwrap();
+        assert_eq!(patch[0]["value"], "pg_lossless_50000_5m_profile");
+    }
+    // An older copy of a file in the same folder is told.
+    place.write("all/tor1/config_db.json", &first);
+    let done = place.run(&["lint", "all"]);
+    assert!(done.stdout.contains("both have the hostname tor0"), "{}", done.stdout);
+}
+
+#[test]
 fn rules_are_listed_and_explained() {
     let place = Place::new();
     let list = place.run(&["lint", "--rules"]).stdout;

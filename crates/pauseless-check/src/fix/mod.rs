@@ -100,7 +100,7 @@ fn arguments(proposal: &Proposal) -> &'static str {
     match proposal.change.kind() {
         Kind::UpDown => "-R updn -a root_guid_file",
         Kind::Class => "-F qos-options.conf -Q -Y qos-policy.conf",
-        Kind::Layers if proposal.outcome.classes == 1 => "-R file -U lfts",
+        Kind::Layers if is_one_lane(proposal) => "-R file -U lfts",
         Kind::Layers => "-F qos-options.conf -R file -U lfts -Q -Y qos-policy.conf",
         Kind::LeaveOut => "-P partitions.conf",
     }
@@ -157,8 +157,11 @@ fn readme(proposal: &Proposal, what: &str, outcome: &str) -> String {
         Change::UpDown { .. } => UPDN,
         Change::Class { .. } => CLASS,
         Change::LeaveOut { .. } => LEAVE_OUT,
+        Change::Layers(_) if is_one_lane(proposal) => LAYERS_ONE,
         Change::Layers(_) => LAYERS,
     };
+    // In a single lane there are no service levels to ask for.
+    let verified = if is_one_lane(proposal) { Kind::UpDown } else { kind };
     format!(
         "# {word}\n\
          {what}\n\n\
@@ -174,8 +177,13 @@ fn readme(proposal: &Proposal, what: &str, outcome: &str) -> String {
          {verify}",
         word = kind.word(),
         arguments = arguments(proposal),
-        verify = verify(kind),
+        verify = verify(verified),
     )
+}
+
+/// Whether the layers proposed are one, so that opensm is told nothing of service levels.
+fn is_one_lane(proposal: &Proposal) -> bool {
+    proposal.change.kind() == Kind::Layers && proposal.outcome.classes == 1
 }
 
 fn verify(kind: Kind) -> &'static str {
@@ -220,6 +228,8 @@ const CLASS: &str = "opensm gives service levels to those that ask it for path r
     With engines that lay out service levels themselves (dfsssp, lash, nue, torus-2QoS) opensm does \
     not use this policy.\n\
     Every port must have as many data lanes (VL) as there are levels in use.\n";
+const LAYERS_ONE: &str = "The file engine does not react to changes: after a link or switch has \
+    failed or come back, make the files anew.\n";
 const LAYERS: &str = "The file engine does not react to changes: after a link or switch has failed or \
     come back, make the files anew.\n\
     opensm gives service levels to those that ask it for path records. Programs that do not ask must \

@@ -49,6 +49,8 @@ objects! {
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<&'static str>,
         short_description: Message,
+        /// The same as the help, without which GitHub does not take a rule.
+        full_description: Message,
         /// Why it matters and what to do.
         help: Message,
         default_configuration: Configuration,

@@ -1,5 +1,7 @@
 //! Which file is what, and whose.
 
+use std::collections::HashMap;
+
 use pauseless_dumps::assemble::ethernet::EthernetDumps;
 use pauseless_dumps::import::ethernet::pg_profile;
 use pauseless_dumps::import::ethernet::wiring::Wiring;
@@ -40,6 +42,15 @@ struct HostSource<'t> {
     file: usize,
     kind: HostFile,
     text: &'t str,
+}
+
+/// Whether a file of a folder or an archive is one of those that count here.
+pub fn is_known(source: &Source) -> bool {
+    let text = &source.text;
+    host::recognise(source).is_some()
+        || ethernet::recognise(text).is_some()
+        || database::looks_like(text)
+        || text.trim_start().starts_with('{') && text.contains("\"lldp\"")
 }
 
 impl<'t> Loaded<'t> {
@@ -200,9 +211,28 @@ impl<'t> Loaded<'t> {
             roads: &self.roads,
             notes: self.roads.notes.clone(),
         };
+        fabric.notes.extend(self.namesakes(switches));
         let claims: Vec<Claim> = self.claims(switches);
         fabric.join(&claims);
         fabric
+    }
+
+    /// Configurations that say that they are of one switch: cables then lead to the wrong one.
+    fn namesakes(&self, switches: &[Switch<'_>]) -> Vec<String> {
+        let mut known = HashMap::new();
+        let mut notes = Vec::new();
+        for switch in switches.iter().filter(|switch| !switch.about("hostname").is_empty()) {
+            // The parts of a switch with several chips have one hostname.
+            let key = [switch.name.as_str(), switch.about("asic_name")];
+            let file = self.names[switch.config.file].as_str();
+            if let Some(first) = known.insert(key, file) {
+                notes.push(format!(
+                    "{first} and {file} both have the hostname {}: is one of them an older copy?",
+                    switch.name
+                ));
+            }
+        }
+        notes
     }
 
     pub(super) fn text(&self, file: usize) -> &'t str {

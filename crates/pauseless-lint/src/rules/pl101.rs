@@ -1,6 +1,7 @@
 //! PL101, map-does-not-exist: A port or queue names a map or profile that does not exist.
 
 use crate::rule::prelude::*;
+use crate::rules::pl107::is_misspelled;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -31,7 +32,8 @@ fn check(switch: &Switch, found: &mut Found) {
             let Some(name) = row.get(kind.field()).map(|name| name.reference()) else {
                 continue;
             };
-            if name.text.is_empty() || switch.map(kind, name.text).is_some() {
+            let is_there = switch.map(kind, name.text).is_some();
+            if name.text.is_empty() || is_there || is_elsewhere(switch, kind.table()) {
                 continue;
             }
             let message = format!(
@@ -53,11 +55,11 @@ fn check(switch: &Switch, found: &mut Found) {
             "wred_profile" => switch.wreds.contains_key(name),
             _ => switch.config.row_of("SCHEDULER", name).is_some(),
         };
-        for field in ["wred_profile", "scheduler"] {
+        for (field, table) in [("wred_profile", "WRED_PROFILE"), ("scheduler", "SCHEDULER")] {
             let Some(name) = row.get(field).map(|name| name.reference()) else {
                 continue;
             };
-            if name.text.is_empty() || has(field, name.text) {
+            if name.text.is_empty() || has(field, name.text) || is_elsewhere(switch, table) {
                 continue;
             }
             let message = format!("{field} names {}, which does not exist", name.text);
@@ -72,6 +74,11 @@ fn check(switch: &Switch, found: &mut Found) {
             found.push(finding.patch(other.map(|other| Op::set("QUEUE", key, field, other))));
         }
     }
+}
+
+/// Whether a table is not there because its name has a slip, which is PL107's to say.
+fn is_elsewhere(switch: &Switch, table: &str) -> bool {
+    !switch.config.has(table) && is_misspelled(switch, table)
 }
 
 /// The maps of tunnels, which a dual-ToR needs.

@@ -48,10 +48,13 @@ fn check(switch: &Switch, found: &mut Found) {
                 let profile = switch.profiles.get(name.text);
                 let what = match profile.map(|profile| (profile, switch.pool_of(profile))) {
                     None => "does not exist".to_string(),
-                    Some((profile, None)) => {
-                        let pool = profile.pool.map_or("", |pool| pool.reference().text);
-                        format!("has the pool {}, which does not exist", quoted(pool))
-                    }
+                    Some((profile, None)) => match profile.pool {
+                        Some(pool) => {
+                            let pool = quoted(pool.reference().text);
+                            format!("has the pool {pool}, which does not exist")
+                        }
+                        None => "has no pool".to_string(),
+                    },
                     Some((_, Some(pool))) if pool.direction == wrong => {
                         format!("has an {wrong} pool")
                     }
@@ -64,7 +67,10 @@ fn check(switch: &Switch, found: &mut Found) {
                 let severity = if is_lossless { Severity::Error } else { Severity::Warning };
                 let key = binding.row.key().text;
                 let place = Place::of(binding.row, "profile");
-                let message = format!("profile {} {what}", name.text);
+                let message = match name.text {
+                    "" => "no profile is named".to_string(),
+                    name => format!("profile {name} {what}"),
+                };
                 let finding = found.about(switch, key, place, message).severity(severity);
                 let mut finding = finding.patch(other(switch, port, binding, table));
                 finding.related.extend(profile.map(|profile| Place::row(profile.row)));
@@ -76,20 +82,36 @@ fn check(switch: &Switch, found: &mut Found) {
 
 /// The lists of profiles that ports of some chips have beside those of groups and queues.
 fn look_at_lists(switch: &Switch, found: &mut Found) {
-    for table in ["BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"] {
+    let tables = [
+        ("BUFFER_PORT_INGRESS_PROFILE_LIST", "egress"),
+        ("BUFFER_PORT_EGRESS_PROFILE_LIST", "ingress"),
+    ];
+    for (table, wrong) in tables {
         for row in switch.config.rows(table) {
             let Some(list) = row.get("profile_list") else {
                 continue;
             };
             let names = list.items().map(|name| Text { text: name, ..list }.reference().text);
-            for name in names.filter(|name| !switch.profiles.contains_key(name)) {
-                let message = format!("profile {name} of {table} does not exist");
+            let is_turned = |name: &str| {
+                let pool = switch.profiles.get(name).and_then(|one| switch.pool_of(one));
+                pool.is_some_and(|pool| pool.direction == wrong)
+            };
+            for name in names {
+                let message = if !switch.profiles.contains_key(name) {
+                    format!("profile {name} of {table} does not exist")
+                } else if is_turned(name) {
+                    format!("profile {name} of {table} has an {wrong} pool")
+                } else {
+                    continue;
+                };
                 let place = Place::of(row, "profile_list");
                 let finding = found.about(switch, row.key().text, place, message);
                 let others = switch.config.rows(table).filter_map(|row| row.get("profile_list"));
-                let exist =
-                    |list: &Text| list.items().all(|name| switch.profiles.contains_key(name));
-                let usual = others.filter(exist).map(|list| list.text).next();
+                let fit = |list: &Text| {
+                    let mut names = list.items();
+                    names.all(|name| switch.profiles.contains_key(name) && !is_turned(name))
+                };
+                let usual = others.filter(fit).map(|list| list.text).next();
                 let op = usual.map(|usual| Op::set(table, row.key().text, "profile_list", usual));
                 found.push(finding.patch(op));
             }

@@ -62,7 +62,7 @@ pub(super) fn is_misspelled(switch: &Switch, table: &str) -> bool {
 }
 
 /// Whether a name is a known one but for one or two letters; short names are too easily alike.
-fn is_slip(name: &str, known: &str) -> bool {
+pub(super) fn is_slip(name: &str, known: &str) -> bool {
     let most = if known.len() < LONG { 1 } else { 2 };
     known.len() >= SHORT && name != known && distance(name, known) <= most
 }
@@ -138,7 +138,7 @@ const FIELDS: [Known; 9] = [
 ];
 
 /// Further tables of SONiC: those that rules look at row by row, and those with names like theirs.
-const OTHERS: [&str; 18] = [
+const OTHERS: [&str; 24] = [
     "DEVICE_METADATA",
     "DEVICE_NEIGHBOR",
     "DSCP_TO_TC_MAP",
@@ -157,6 +157,12 @@ const OTHERS: [&str; 18] = [
     "LOSSLESS_TRAFFIC_PATTERN",
     "PORTCHANNEL",
     "PORTCHANNEL_MEMBER",
+    "SCHEDULER",
+    "TUNNEL",
+    "SYSTEM_DEFAULTS",
+    "FLEX_COUNTER_TABLE",
+    "VLAN_MEMBER",
+    "MUX_CABLE",
 ];
 
 /// Shorter names are not looked at.

@@ -2,6 +2,7 @@
 
 use crate::database::{Row, quoted};
 use crate::rule::prelude::*;
+use crate::rules::pl107::is_slip;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -9,11 +10,14 @@ pub const RULE: Rule = Rule {
     name: "unknown-word",
     severity: Severity::Error,
     sentence: "A field that takes one of some words has another.",
-    why: "The switch refuses the row, or takes the word for what it does without one: a pool whose type is \"ingres\" is never made, and a port whose admin_status is \"UP\" stays down. Upper and lower case differ, but in types of schedulers.",
+    why: "The switch refuses the row, or takes the word for what it does without one: a pool whose type is \"ingres\" is never made, and a port whose admin_status is \"UP\" stays down. Upper and lower case differ, but in types of schedulers. The type of a switch is found if it differs from a known one by a slip: it has no tier then, and is compared with no other switch.",
     fix: "write one of the words that there are",
     released: "Silent on the released configurations of the test data; newer than the count over 414 renderings.",
     evidence: "SONiC's YANG models; src: swss orchagent/bufferorch.cpp, qosorch.cpp, portsorch.cpp",
-    good: &[set("tor0", "/PORT/Ethernet0/fec", r#""auto""#)],
+    good: &[
+        set("tor0", "/PORT/Ethernet0/fec", r#""auto""#),
+        set("tor0", "/DEVICE_METADATA/localhost/type", r#""StorageRouter""#),
+    ],
     bad: &[set("tor0", "/BUFFER_POOL/egress_lossy_pool/mode", r#""dynamc""#)],
     also: &[],
     check: Check::Switch(check),
@@ -26,6 +30,30 @@ fn check(switch: &Switch, found: &mut Found) {
                 look(switch, row, field, words.known, found);
             }
         }
+    }
+    look_for_slips(switch, found);
+}
+
+fn look_for_slips(switch: &Switch, found: &mut Found) {
+    let Some(row) = switch.metadata() else {
+        return;
+    };
+    for slips in &SLIPS {
+        let Some(value) = row.get(slips.field).filter(|one| !slips.known.contains(&one.text))
+        else {
+            continue;
+        };
+        let is_near =
+            |word: &&&str| value.text.eq_ignore_ascii_case(word) || is_slip(value.text, word);
+        let Some(meant) = slips.known.iter().find(is_near) else {
+            continue;
+        };
+        let text = quoted(value.text);
+        let message = format!("{} {text} is no kind of switch, and {meant} is one", slips.field);
+        let place = Place::of(row, slips.field);
+        let finding = found.about(switch, &switch.name, place, message);
+        let op = Op::set("DEVICE_METADATA", row.key().text, slips.field, *meant);
+        found.push(finding.patch([op]));
     }
 }
 
@@ -53,7 +81,7 @@ struct Words {
     known: &'static [&'static str],
 }
 
-const WORDS: [Words; 11] = [
+const WORDS: [Words; 13] = [
     Words { table: "PORT", fields: &["admin_status"], known: &["up", "down"] },
     Words { table: "PORT", fields: &["pfc_asym"], known: &["on", "off"] },
     // Old releases wrote 0 and 1.
@@ -73,5 +101,44 @@ const WORDS: [Words; 11] = [
         fields: &["buffer_model"],
         known: &["traditional", "dynamic"],
     },
+    Words {
+        table: "DEVICE_METADATA",
+        fields: &["default_pfcwd_status"],
+        known: &["enable", "disable"],
+    },
+    Words {
+        table: "FLEX_COUNTER_TABLE",
+        fields: &["FLEX_COUNTER_STATUS"],
+        known: &["enable", "disable"],
+    },
     Words { table: "TUNNEL", fields: &["dscp_mode"], known: &["pipe", "uniform"] },
+];
+
+/// A field of DEVICE_METADATA that may have other words than these, but none that is nearly one.
+struct Slips {
+    field: &'static str,
+    known: &'static [&'static str],
+}
+
+const SLIPS: [Slips; 2] = [
+    Slips {
+        field: "type",
+        known: &[
+            "ToRRouter",
+            "LeafRouter",
+            "SpineRouter",
+            "UpperSpineRouter",
+            "LowerSpineRouter",
+            "FabricSpineRouter",
+            "BackEndToRRouter",
+            "BackEndLeafRouter",
+            "SpineChassisFrontendRouter",
+            "ChassisBackendRouter",
+            "MgmtToRRouter",
+            "MgmtLeafRouter",
+            "MgmtSpineRouter",
+            "MgmtAccessRouter",
+        ],
+    },
+    Slips { field: "subtype", known: &["DualToR"] },
 ];

@@ -38,13 +38,18 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
             "packets of class {class} leave by queue {queue}, but PAUSE in {priority} stops queue \
              {other}"
         );
-        let map = switch.map_at(port, MapKind::PriorityToQueue);
+        let odd = odd(switch, port, Pair { class, priority });
+        let map = switch.map_at(port, odd.kind);
+        let key = odd.key.to_string();
         let place = match map.map(|map| map.row).or(port.qos) {
-            Some(row) => Place::of(row, &priority.to_string()),
+            Some(row) => Place::of(row, &key),
             None => Place::default(),
         };
-        let finding = found.at_port(switch, port, place, message).group(group);
-        found.push(finding.patch(patch(switch, port, Pair { class, priority })));
+        let mut finding = found.at_port(switch, port, place, message).group(group);
+        finding.related.extend(map.map(|map| Place::row(map.row)));
+        found.push(finding.patch(map.map(|map| {
+            Op::set(odd.kind.table(), map.row.key().text, &key, odd.value.to_string())
+        })));
     }
 }
 
@@ -54,13 +59,25 @@ struct Pair {
     priority: u8,
 }
 
-/// The map that has the odd entry is the one to mend: released maps lead to the same number.
-fn patch(switch: &Switch, port: &Port, pair: Pair) -> Option<Op> {
-    let (kind, key, value) = if switch.tc_to_queue(port, pair.class) == pair.class {
-        (MapKind::PriorityToQueue, pair.priority, pair.class)
+/// The entry of a map that is to be mended.
+struct Odd {
+    kind: MapKind,
+    key: u8,
+    value: u8,
+}
+
+/// Released maps lead to the same number: the first map of the chain that does not is the odd one.
+fn odd(switch: &Switch, port: &Port, pair: Pair) -> Odd {
+    let Pair { class, priority } = pair;
+    let queue = switch.priority_to_queue(port, priority);
+    // Where the priority stops the queue of its own number, a class that leads elsewhere is odd.
+    let is_plain = queue == priority;
+    let group = switch.tc_to_group(port, class);
+    if is_plain && group != class && switch.tc_to_queue(port, class) == class {
+        Odd { kind: MapKind::TcToGroup, key: class, value: class }
+    } else if switch.tc_to_queue(port, class) == class {
+        Odd { kind: MapKind::PriorityToQueue, key: priority, value: class }
     } else {
-        (MapKind::TcToQueue, pair.class, switch.priority_to_queue(port, pair.priority))
-    };
-    let map = switch.map_at(port, kind)?;
-    Some(Op::set(kind.table(), map.row.key().text, &key.to_string(), value.to_string()))
+        Odd { kind: MapKind::TcToQueue, key: class, value: queue }
+    }
 }

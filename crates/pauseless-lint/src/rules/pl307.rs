@@ -37,7 +37,8 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
         let row = port.qos.or(port.row);
         let place = row.map_or_else(Place::default, Place::row);
         let message = format!("lossless queue {queue} can drop: no profile");
-        let finding = found.at_port(switch, port, place, message);
+        let mut finding = found.at_port(switch, port, place, message);
+        finding.related.extend(port.queues.iter().map(|binding| Place::row(binding.row)));
         let key = format!("{}|{queue}", port.name);
         let field = Field { name: "profile", value: "egress_lossless_profile" };
         let is_there = switch.profiles.contains_key(field.value);
@@ -54,7 +55,10 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
         let is_low = profile.dynamic_th.is_some_and(|n| n < 0) && !profile.is_zero();
         let ingress = ingress_size(switch, port);
         let least = ingress.map(|size| size / 100 * 45);
-        let is_short = profile.static_th.zip(least).is_some_and(|(limit, least)| limit < least);
+        // Nobody gets more than the pool has; a size of 0 stands for one that is calculated.
+        let whole = pool.size.filter(|size| *size > 0).unwrap_or(u64::MAX);
+        let limit = profile.static_th.map(|limit| limit.min(whole));
+        let is_short = limit.zip(least).is_some_and(|(limit, least)| limit < least);
         let is_lossy = profile.name.contains("lossy") || pool.row.key().text.contains("lossy");
         if !is_lossy && !is_low && !is_short {
             continue;

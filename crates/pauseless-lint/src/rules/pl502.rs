@@ -1,6 +1,7 @@
 //! PL502, priority-is-not-watched: A priority is paused, but the watchdog does not look after it.
 
 use crate::rule::prelude::*;
+use crate::switch::BOUNCED;
 
 /// The declaration of this rule.
 pub const RULE: Rule = Rule {
@@ -30,7 +31,11 @@ fn check(switch: &Switch, port: &Port, found: &mut Found) {
     let are = if left.count_ones() == 1 { "is" } else { "are" };
     let message = format!("{word} {} {are} not watched", list(left));
     let finding = found.at_port(switch, port, Place::of(row, "pfcwd_sw_enable"), message);
-    let finding = finding.beside(Place::of(row, "pfc_enable"));
+    let mut finding = finding.beside(Place::of(row, "pfc_enable"));
+    // Where the remapping of tunnels is off by mistake, 2 and 6 are ordinary priorities.
+    let is_bounced = left & !BOUNCED == 0 && switch.is_dual();
+    let remap = switch.remap_that_is_off().filter(|_| is_bounced);
+    finding.related.extend(remap.map(Place::row));
     let all = list(port.watch() | left);
     found.push(finding.patch([Op::set("PORT_QOS_MAP", row.key().text, "pfcwd_sw_enable", all)]));
 }

@@ -69,6 +69,8 @@ fn check(cable: &Cable, found: &mut Found) {
         finding.related.extend(map.map(|map| Place::row(map.row)));
         let named = end.port.qos.map(|row| Place::of(row, "dscp_to_tc_map"));
         finding.related.extend(named);
+        let groups = end.switch.map_at(end.port, MapKind::TcToGroup);
+        finding.related.extend(groups.map(|map| Place::row(map.row)));
     }
     found.push(finding);
 }

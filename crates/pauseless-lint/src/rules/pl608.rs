@@ -8,8 +8,8 @@ pub const RULE: Rule = Rule {
     id: "PL608",
     name: "members-differ",
     severity: Severity::Error,
-    sentence: "Members of a port channel differ.",
-    why: "Packets of a flow take the members by hash, so a part of the flows is lossy, or slower, or cut. Compared are the neighbour, speed, MTU, cable, pfc_enable and all maps, and the MTU of the channel itself, which its members get; what another rule says of the same value is left to it.",
+    sentence: "Members of a port channel differ, or members of a VLAN in their MTU.",
+    why: "Packets of a flow take the members by hash, so a part of the flows is lossy, or slower, or cut. Compared are the neighbour, speed, MTU, cable, pfc_enable and all maps, and the MTU of the channel itself, which its members get; what another rule says of the same value is left to it. Members of a VLAN that pause are compared by MTU, as a warning.",
     fix: "configure all members alike",
     released: "Never on a released template.",
     evidence: "src: the chain of maps",
@@ -31,6 +31,7 @@ fn check(switch: &Switch, found: &mut Found) {
     for (channel, port) in members {
         channels.entry(channel).or_default().push(port);
     }
+    vlans(switch, found);
     for (channel, ports) in channels {
         differs_from_channel(switch, channel, &ports, found);
         let is_bare = |port: &&Port| port.qos.is_none();
@@ -42,7 +43,20 @@ fn check(switch: &Switch, found: &mut Found) {
                 continue;
             }
             let values = Vec::from_iter(ports.iter().map(|port| value(port, field)));
-            let count = |one: &String| values.iter().filter(|other| *other == one).count();
+            if values.iter().all(|one| *one == values[0]) {
+                continue;
+            }
+            // Of two members that differ, those of other channels tell which is the odd one.
+            let kind = switch.kind_of_neighbour(ports[0]);
+            let kin = switch.ports.iter().filter(|other| {
+                field != "neighbour"
+                    && other.channel.is_some()
+                    && switch.kind_of_neighbour(other) == kind
+            });
+            let kin = Vec::from_iter(kin.map(|port| value(port, field)));
+            let count = |one: &String| {
+                [&values, &kin].map(|all| all.iter().filter(|other| *other == one).count())
+            };
             let Some(usual) = values.iter().max_by_key(|one| count(one)) else {
                 continue;
             };
@@ -61,7 +75,12 @@ fn check(switch: &Switch, found: &mut Found) {
                 shown(&values[odd]),
                 shown(usual)
             );
-            found.push(found.at_port(switch, port, place(switch, port, field), message));
+            let mut finding = found.at_port(switch, port, place(switch, port, field), message);
+            if field == "neighbour" {
+                // Which of the rows is wrong, other sources of cables may know.
+                finding.related.extend(ports.iter().map(|port| place(switch, port, field)));
+            }
+            found.push(finding);
         }
     }
 }
@@ -82,6 +101,32 @@ fn differs_from_channel(switch: &Switch, channel: &str, ports: &[&Port], found: 
     finding.related.extend(members.map(|row| Place::of(row, "mtu")));
     let op = Op::set("PORTCHANNEL", channel, "mtu", own.to_string());
     found.push(finding.patch([op]));
+}
+
+/// A frame is switched from one member of a VLAN to another as it is: where it is too long, it is lost.
+fn vlans(switch: &Switch, found: &mut Found) {
+    let mut vlans: BTreeMap<&str, Vec<&Port>> = BTreeMap::new();
+    for row in switch.config.rows("VLAN_MEMBER") {
+        let Some((vlan, name)) = row.key().text.split_once('|') else {
+            continue;
+        };
+        let port = switch.port(name).filter(|port| port.pfc() != 0 && port.row.is_some());
+        vlans.entry(vlan).or_default().extend(port);
+    }
+    for (vlan, ports) in vlans {
+        let count = |mtu: u64| ports.iter().filter(|other| other.mtu() == mtu).count();
+        let Some(usual) = ports.iter().map(|port| port.mtu()).max_by_key(|mtu| count(*mtu)) else {
+            continue;
+        };
+        // Where no MTU is that of most members, none is the odd one.
+        let odd = ports.iter().filter(|port| port.mtu() != usual && 2 * count(usual) > ports.len());
+        for port in odd {
+            let message = format!("mtu {}, and {usual} at other members of {vlan}", port.mtu());
+            let finding = found.at_port(switch, port, place(switch, port, "mtu"), message);
+            let op = Op::set("PORT", port.name, "mtu", usual.to_string());
+            found.push(finding.severity(Severity::Warning).patch([op]));
+        }
+    }
 }
 
 fn value(port: &Port, field: &str) -> String {

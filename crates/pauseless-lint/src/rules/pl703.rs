@@ -53,6 +53,14 @@ fn check(switch: &Switch, found: &mut Found) {
             switch.name
         );
         let name = row.key().text;
+        if let (Some(remap), Some(_)) = (switch.remap_that_is_off(), map) {
+            // The maps are there, and wait for being switched on.
+            let place = Place::of(remap, "status");
+            let finding = found.about(switch, name, place, message);
+            let on = Op::set("SYSTEM_DEFAULTS", remap.key().text, "status", "enabled");
+            found.push(finding.beside(Place::row(remap)).patch([on]));
+            continue;
+        }
         let finding = found.about(switch, name, Place::of(row, field), message);
         let places = map.map(|map| Place::row(map.row));
         let finding = places.into_iter().fold(finding, |finding, place| finding.beside(place));

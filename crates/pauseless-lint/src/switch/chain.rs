@@ -162,10 +162,25 @@ impl<'d> Switch<'d> {
     }
 
     /// A port by which packets that the standby ToR of a pair sends back go up: one that pauses their
-    /// priorities, else the first that pauses any.
+    /// priorities, else the first that pauses any. Of several, one with the maps that most of them
+    /// have: a port that differs by mistake says nothing about the others.
     pub fn uplink(&self) -> Option<&Port<'d>> {
         let has_bounced = |port: &&Port| port.pfc() & BOUNCED == BOUNCED;
-        self.pausing().find(has_bounced).or_else(|| self.pausing().next())
+        let faces_leaf = |port: &&Port| self.kind_of_neighbour(port).contains("Leaf");
+        let mut ports = Vec::from_iter(self.pausing().filter(has_bounced));
+        if ports.iter().any(faces_leaf) {
+            ports.retain(faces_leaf);
+        }
+        let kinds = [MapKind::DscpToTc, MapKind::TcToQueue];
+        let maps =
+            |port: &Port<'d>| kinds.map(|kind| Some(port.qos?.get(kind.field())?.reference().text));
+        let count = |port: &&Port<'d>| {
+            let own = maps(port);
+            ports.iter().filter(|other| maps(other) == own).count()
+        };
+        // Of two alike the first.
+        let usual = ports.iter().rev().copied().max_by_key(count);
+        usual.or_else(|| self.pausing().next())
     }
 
     /// One bit per queue that a PAUSE stops.

@@ -6,13 +6,16 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
+use pauseless_check::read;
 use pauseless_lint::database;
+use pauseless_lint::fabric;
 use pauseless_lint::finding::Severity;
 use pauseless_lint::json_report::LintDocument;
 use pauseless_lint::prove::{self, Patch};
 use pauseless_lint::report::Report;
 use pauseless_lint::waiver::{self, Day};
 use pauseless_lint::{junit, rules, sarif, text};
+use pauseless_text::gather::Gathered;
 use pauseless_text::record::to_text;
 use pauseless_text::source::Source;
 
@@ -38,7 +41,8 @@ pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     let waivers = args.waivers.as_deref().map(Source::read).transpose()?;
     let waived = waivers.as_ref().map(waiver::read).transpose()?;
-    let mut sources = Source::read_all(&args.files)?;
+    let mut files = Gathered::read(&args.files, &fabric::is_known)?;
+    let mut sources = std::mem::take(&mut files.sources);
     let mut report = match &args.fix {
         None => pauseless_lint::lint(&sources)?,
         Some(folder) => {
@@ -50,6 +54,7 @@ pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             fixed.left
         }
     };
+    report.notes.extend(read::remarks(&files));
     report.allow(&args.allow);
     report.deny(&args.deny);
     if let (Some(source), Some(waivers)) = (&waivers, &waived) {
@@ -92,11 +97,25 @@ fn write_patches(folder: &Path, sources: &[Source], patches: &[Patch]) -> anyhow
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     for patch in patches {
-        let path = folder.join(format!("{}.patch.json", sources[patch.file].stem()));
+        let path = folder.join(format!("{}.patch.json", patch_name(patch, sources, patches)));
         output::write_file(&path, to_text(&patch.ops))?;
         tell!("wrote {}", path.display());
     }
     Ok(())
+}
+
+/// The name of a file without its ending; with its folders if other files are called alike, as in
+/// `tor0/config_db.json` and `tor1/config_db.json`.
+fn patch_name(patch: &Patch, sources: &[Source], patches: &[Patch]) -> String {
+    let source = &sources[patch.file];
+    let stem = source.stem();
+    let alike = patches.iter().filter(|other| sources[other.file].stem() == stem).count();
+    let folders = Path::new(&source.file).parent().filter(|_| alike > 1);
+    let folders = folders.map(|path| path.to_string_lossy().replace(['/', '\\'], "-"));
+    match folders.as_deref().map(|name| name.trim_matches(['-', '.'])) {
+        None | Some("") => stem,
+        Some(folders) => format!("{folders}-{stem}"),
+    }
 }
 
 /// What the linter says of configurations among these files that makes another command's verdict one
