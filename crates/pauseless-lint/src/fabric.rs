@@ -12,7 +12,7 @@ use crate::finding::Place;
 use crate::host::Host;
 use crate::switch::{Port, Switch};
 
-pub use read::Loaded;
+pub use read::{Loaded, is_known};
 pub use routes::{Roads, Stray};
 
 /// A table of headroom, `pg_profile_lookup.ini`.
