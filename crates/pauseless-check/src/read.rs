@@ -1,6 +1,6 @@
 //! From the files of a command line to a fabric: each is recognised by its content.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pauseless_dumps::assemble::ethernet::{Choices, EthernetDumps};
 use pauseless_dumps::assemble::ib::{Dumps, Parsed};
@@ -113,15 +113,27 @@ pub fn from_sources(sources: &[Source], choices: Choices<'_>) -> Result<Fabric, 
     }
 }
 
-/// What to call a fabric: its files, or the first ones.
+/// What to call a fabric: its files, or where they are if they are many, so that the verdict behind
+/// it is seen.
 fn name_of(sources: &[Source]) -> String {
     let files = Vec::from_iter(sources.iter().map(|source| source.file.as_str()));
-    match files.split_at_checked(NAMES_SHOWN) {
-        Some((shown, more)) if !more.is_empty() => {
-            format!("{} and {} more files", shown.join(" "), more.len())
-        }
-        _ => files.join(" "),
+    let (shown, more) = match files.split_at_checked(NAMES_SHOWN) {
+        Some((shown, more)) if !more.is_empty() => (shown, more.len()),
+        _ => return files.join(" "),
+    };
+    match folder_of(&files) {
+        Some(folder) => format!("{folder} ({} files)", files.len()),
+        None => format!("{} and {more} more", shown.join(" ")),
     }
+}
+
+/// The folder below which all of these files are, if it has a name.
+fn folder_of(files: &[&str]) -> Option<String> {
+    let (first, others) = files.split_first()?;
+    let mut folders = Path::new(first).ancestors().skip(1);
+    let is_common = |folder: &&Path| others.iter().all(|file| Path::new(file).starts_with(folder));
+    let common = folders.find(is_common)?;
+    common.file_name().is_some().then(|| common.display().to_string())
 }
 
 /// What to say of a file in no known format.
@@ -179,8 +191,8 @@ fn put<'s, T>(
 /// Files of ibdiagnet with tables for some packets only, or for virtual lanes.
 const PRIVATE: [&str; 2] = [".plft", ".vl2vl"];
 const FILES_SHOWN: usize = 6;
-/// More files have no place in a headline; a switch may have a file of its own.
-const NAMES_SHOWN: usize = 40;
+/// More files have no place in a headline.
+const NAMES_SHOWN: usize = 3;
 const READABLE: &str = "files that can be read: ibnetdiscover (also -p), iblinkinfo, \
     opensm-subnet.lst, ibdiagnet2.db_csv, .fdbs, .far, dump_lfts, ibroute, opensm-lfts.dump, \
     opensm-sl2vl.dump, psl, slvl, saquery -p, saquery SL2VL, smpquery sl2vl, opensm.log; SONiC \

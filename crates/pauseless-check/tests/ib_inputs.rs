@@ -49,6 +49,19 @@ fn verdict(folder: &str, names: &[&str]) -> &'static str {
 const PLAIN: [&str; 2] = ["opensm-subnet.lst", "opensm.fdbs"];
 
 #[test]
+fn many_files_are_called_by_their_folder() {
+    let mut files = sources("ring4-minhop", &PLAIN);
+    assert!(fabric(&files).name.ends_with("opensm.fdbs"), "{}", fabric(&files).name);
+    // The same again, under other names.
+    let copies = files.clone().into_iter().map(|it| Source { file: it.file + ".old", ..it });
+    files.extend(copies);
+    let name = fabric(&files).name;
+    assert!(name.ends_with("ring4-minhop (4 files)"), "{name}");
+    files[3].file = "elsewhere.fdbs".to_string();
+    assert!(fabric(&files).name.ends_with(" and 1 more"), "{}", fabric(&files).name);
+}
+
+#[test]
 fn tables_of_engines_with_several_lanes_are_undecided_without_service_levels() {
     for folder in [
         "dualring5-dfsssp",

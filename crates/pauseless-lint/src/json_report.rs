@@ -8,6 +8,7 @@ use crate::finding::{Finding, Place, Severity};
 use crate::fix::Op;
 use crate::lines::Lines;
 use crate::report::{Report, Waived};
+use crate::rule::Rule;
 
 records! {
     /// What `lint --json` prints.
@@ -36,6 +37,34 @@ records! {
         cables: usize = report.cables;
         /// What the reader should know about the files.
         notes: Vec<String> = report.notes.clone();
+    }
+
+    /// What `lint --rules --json` and `lint --explain RULE --json` print.
+    pub struct RulesDocument(rules: &[&Rule]) {
+        /// The version of the format of this document.
+        schema: u32 = SCHEMA;
+        /// The rules, by their numbers.
+        rules: Vec<RuleRecord> = rules.iter().map(|rule| RuleRecord::new(rule)).collect();
+    }
+
+    /// A rule of the linter.
+    pub struct RuleRecord(rule: &Rule) {
+        /// The number of the rule, which never changes.
+        rule: &'static str = rule.id;
+        /// The name of the rule.
+        name: &'static str = rule.name;
+        /// How bad its findings are, unless one says otherwise: `error`, `warning` or `note`.
+        severity: &'static str = rule.severity.name();
+        /// What is wrong, in a sentence.
+        sentence: &'static str = rule.sentence;
+        /// What happens because of it, and how it is decided.
+        why: &'static str = rule.why;
+        /// What to do about it.
+        fix: &'static str = rule.fix;
+        /// How often it fires on released templates, and why that is right.
+        released: &'static str = rule.released;
+        /// Where it is known from.
+        evidence: &'static str = rule.evidence;
     }
 
     /// Something that a rule has found.

@@ -40,12 +40,35 @@ use rule::{Check, Rule};
 /// # Errors
 /// Everything that is wrong with the files themselves.
 pub fn lint(sources: &[Source]) -> Result<Report, Problems> {
-    let loaded = Loaded::read(sources)?;
+    lint_watched(sources, &mut |_| {})
+}
+
+/// How far a linter is with one of its two parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// What is being done, in a word or two.
+    pub doing: &'static str,
+    /// How many files, or rules, are done.
+    pub done: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// The same, for whoever wants to show how far it is.
+///
+/// # Errors
+/// Everything that is wrong with the files themselves.
+pub fn lint_watched(sources: &[Source], watch: &mut dyn FnMut(Stage)) -> Result<Report, Problems> {
+    let total = sources.len();
+    let loaded = Loaded::read_watched(sources, &mut |done| {
+        watch(Stage { doing: "reading files", done, total });
+    })?;
     let switches = loaded.switches()?;
     let hosts = loaded.hosts(&switches);
     let fabric = loaded.fabric(&switches, &hosts);
     let mut findings = Vec::new();
-    for rule in rules::ALL {
+    for (done, rule) in rules::ALL.iter().enumerate() {
+        watch(Stage { doing: "trying rules", done, total: rules::ALL.len() });
         look(rule, &fabric, &mut findings);
     }
     let findings = rules::merged(rules::without_consequences(findings));

@@ -102,11 +102,11 @@ impl Headroom {
             term("crossing", CROSSING, (Bytes::ZERO, mtu)),
             term("frame in the way", WAY, both(way)),
             term("PAUSE sent", SENT, (message, messages)),
-            term("wire there", "r t_wire", both(there)),
+            term("wire there", WIRE, both(there)),
             term("PAUSE received", RECEIVED, (message, Bytes::ZERO)),
-            term("reaction", "r t_proc", both(reaction)),
+            term("reaction", REACTION, both(reaction)),
             term("frame begun", "it is not interrupted", both(begun)),
-            term("wire back", "r t_wire", both(back)),
+            term("wire back", WIRE, both(back)),
         ];
         let sum = |of: fn(&Term) -> Bytes| terms.iter().map(of).sum::<Bytes>();
         let (equation, bound) = (sum(|term| term.equation), sum(|term| term.bound));
@@ -118,6 +118,8 @@ impl Headroom {
 const CROSSING: &str = "XOFF is seen crossed when a packet has arrived whole";
 const WAY: &str = "the PAUSE waits for a frame that has begun";
 const SENT: &str = "64 B; here those of all classes, which may go first";
+const WIRE: &str = "what the wire holds: rate times delay";
+const REACTION: &str = "sent until the PAUSE is obeyed: rate times t_proc";
 const RECEIVED: &str = "not here: it arrives while it is sent";
 
 /// What SONiC's scripts reckon with beside the link.

@@ -8,6 +8,7 @@
 //! and aimed at the very beginning of one, where the wait is the longest.
 
 use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::derive::{Derivation, Latency};
@@ -69,7 +70,9 @@ impl Proof {
 }
 
 /// Proves every distinct port and scheme of a plan that fits.
-pub fn prove(plan: &Plan) -> Vec<Proof> {
+///
+/// `watch` hears how many ports and schemes of how many are done, on several threads.
+pub fn prove(plan: &Plan, watch: &(dyn Fn(usize, usize) + Sync)) -> Vec<Proof> {
     let mut cases: Vec<(Scheme, Set)> = Vec::new();
     for switch in &plan.switches {
         for scheme in &switch.schemes {
@@ -82,7 +85,14 @@ pub fn prove(plan: &Plan) -> Vec<Proof> {
         }
     }
     cases.sort_by_key(|(scheme, _)| *scheme);
-    cases.into_par_iter().map(|(scheme, set)| prove_set(scheme, &set)).collect()
+    let (done, total) = (AtomicUsize::new(0), cases.len());
+    watch(0, total);
+    let proofs = cases.into_par_iter().map(|(scheme, set)| {
+        let proof = prove_set(scheme, &set);
+        watch(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        proof
+    });
+    proofs.collect()
 }
 
 /// Proves one port and scheme.

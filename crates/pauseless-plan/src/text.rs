@@ -25,7 +25,7 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     line(
         &mut text,
         format_args!(
-            "{}: {} of {}, frames up to {}, t_proc {}; routes: {}",
+            "{}: {} of {}, frames up to {}, time to obey a PAUSE (t_proc): {}; routes: {}",
             plan.fabric,
             plural(switches as u64, "switch"),
             plan.medium.name(),
@@ -97,7 +97,7 @@ pub fn paper_report() -> String {
 fn reaction(reaction: Reaction) -> String {
     match reaction {
         Reaction::Standard => {
-            "the limit at each speed (of 802.3 at 0.1, 1, 10, 40 and 100 Gb/s, else SONiC's)"
+            "the limit of its speed (802.3's at 0.1, 1, 10, 40 and 100 Gb/s, else SONiC's)"
                 .to_string()
         }
         Reaction::Quanta(quanta) => format!("{quanta} quanta"),
@@ -138,6 +138,7 @@ fn headrooms(text: &mut String, plan: &Plan) {
         let rows = std::iter::once(header).chain(terms).chain([sum]).chain(sonic);
         table(text, rows);
     }
+    line(text, "TTL eq. 15 is another way to reckon it, for comparison: docs/plan.md");
 }
 
 fn switch_report(text: &mut String, fabric: &Fabric, plan: &Plan, switch: &SwitchPlan) {
@@ -191,7 +192,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, plan: &Plan, switch: &Switc
 
 /// What would make it fit.
 fn advice(medium: Medium, advice: Advice, need: Bytes) -> String {
-    let mut ways = vec![format!("give the switch {} of buffer", need.exact())];
+    let mut ways = vec![format!("give the switch {} B of buffer", count(need.get()))];
     if let Some(classes) = advice.classes {
         let noun = match (medium, classes) {
             (Medium::Ethernet, 1) => "priority",

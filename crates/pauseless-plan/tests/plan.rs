@@ -82,7 +82,7 @@ fn a_plan_that_does_not_fit_says_what_would() {
     assert!(fits(&|request| request.buffer = pfc.need));
     assert!(!fits(&|request| request.buffer = pfc.need - Bytes::new(1)));
     let report = text::report(&fabric(spec), &plan);
-    let advice = "pfc does not fit: give the switch 7258112 B of buffer, or make at most 5 \
+    let advice = "pfc does not fit: give the switch 7,258,112 B of buffer, or make at most 5 \
                   priorities lossless, or use cables of ";
     assert!(report.contains(advice), "{report}");
 }

@@ -12,6 +12,12 @@ pub fn names() -> Vec<&'static str> {
     Vec::from_iter(STARTERS.iter().map(|starter| starter.kind))
 }
 
+/// The kinds, a line for each with what it is.
+pub fn list() -> String {
+    let line = |starter: &Starter| format!("  {:<15} {}\n", starter.kind, starter.what);
+    STARTERS.iter().map(line).collect()
+}
+
 /// A scenario on a small network of this kind of topology, as the text of a file.
 pub fn scenario(kind: &str) -> Result<String, String> {
     let starter = STARTERS.iter().find(|starter| starter.kind == kind).ok_or_else(|| {
@@ -36,12 +42,14 @@ pub fn scenario(kind: &str) -> Result<String, String> {
         let section = part.name.trim_matches(['[', ']']);
         let own = sub(&info, section);
         let _ = writeln!(text, "\n{}", part.name);
-        let own = match part.keys.iter().find(|(name, _)| *name == "kind") {
-            Some((_, kind)) => of_kind(own, kind.trim_matches('"')),
-            None => own,
-        };
+        let kind = part.keys.iter().find(|(name, _)| *name == "kind");
+        let variant = kind.map_or(Vec::new(), |(_, kind)| keys_of_kind(&own, kind));
         for (name, value) in part.keys {
-            key(&mut text, &own, name, value);
+            key(&mut text, &with_keys(own.clone(), &variant), name, value);
+        }
+        let is_written = |declared: &&KeyInfo| part.keys.iter().any(|(it, _)| *it == declared.name);
+        for declared in variant.iter().filter(|declared| !is_written(declared)) {
+            optional(&mut text, declared);
         }
     }
     Ok(text)
@@ -92,6 +100,10 @@ fn written(text: &mut String, declared: &KeyInfo, value: &str) {
 fn optional(text: &mut String, declared: &KeyInfo) {
     let default = match &declared.fallback {
         Fallback::Value(value) => format!("default {value}"),
+        // These say when the key is written, and no value.
+        Fallback::Derived(how) if how.starts_with("required") || how.starts_with("instead") => {
+            how.to_string()
+        }
         Fallback::Derived(how) => format!("default {how}"),
         Fallback::Required(_) | Fallback::Absent => "may be left out".to_string(),
     };
@@ -101,12 +113,16 @@ fn optional(text: &mut String, declared: &KeyInfo) {
     );
 }
 
-/// The section with the keys that it has with this kind, beside the list of all kinds.
-fn of_kind(mut info: Info, kind: &str) -> Info {
+/// The keys that a section has with this kind only.
+fn keys_of_kind(info: &Info, kind: &str) -> Vec<KeyInfo> {
     let variants = info.variants.iter().flat_map(|variants| &variants.list);
-    let own = variants.filter(|(name, _)| *name == kind).flat_map(|(_, own)| own.keys.clone());
-    let own = Vec::from_iter(own);
-    info.keys.splice(0..0, own);
+    let own = variants.filter(|(name, _)| *name == kind.trim_matches('"'));
+    Vec::from_iter(own.flat_map(|(_, own)| own.keys.clone()))
+}
+
+/// The section with these keys before its own, beside the list of all kinds.
+fn with_keys(mut info: Info, keys: &[KeyInfo]) -> Info {
+    info.keys.splice(0..0, keys.iter().cloned());
     info
 }
 
@@ -116,10 +132,10 @@ fn sub(info: &Info, section: &str) -> Info {
     table.expect("a starter has declared sections only").clone()
 }
 
-/// Lines of a comment, wrapped. Marks of Markdown are for documents.
+/// Lines of a comment, wrapped. Marks of Markdown are for documents, to whose folder links lead.
 fn comment(text: &mut String, sentence: &str) {
     let mut line = String::from("#");
-    for word in sentence.replace('`', "").split_whitespace() {
+    for word in without_links(sentence).replace('`', "").split_whitespace() {
         if line.len() + 1 + word.len() > WIDTH {
             let _ = writeln!(text, "{line}");
             line = String::from("#");
@@ -130,9 +146,24 @@ fn comment(text: &mut String, sentence: &str) {
     let _ = writeln!(text, "{line}");
 }
 
+/// A text with the page in place of each link to one.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("](") {
+        let opened = before.rfind('[').unwrap_or(before.len());
+        let (page, behind) = after.split_once(')').unwrap_or((after, ""));
+        let _ = write!(plain, "{}docs/{page}", &before[..opened]);
+        rest = behind;
+    }
+    plain + rest
+}
+
 /// A network to start from: its kind and the sizes that must be written.
 struct Starter {
     kind: &'static str,
+    /// What the network is, in a line.
+    what: &'static str,
     sizes: &'static [(&'static str, &'static str)],
 }
 
@@ -156,18 +187,44 @@ const PARTS: [Part; 6] = [
 ];
 
 const STARTERS: [Starter; 14] = [
-    Starter { kind: "ring", sizes: &[("switches", "4"), ("hosts_per_switch", "2")] },
-    Starter { kind: "line", sizes: &[("switches", "3"), ("hosts_per_switch", "2")] },
-    Starter { kind: "dumbbell", sizes: &[("left", "4"), ("right", "4")] },
-    Starter { kind: "n-to-1", sizes: &[("senders", "8")] },
-    Starter { kind: "parking-lot", sizes: &[("links", "3")] },
-    Starter { kind: "fat-tree", sizes: &[("k", "4")] },
+    Starter {
+        kind: "ring",
+        what: "switches in a circle, the smallest network that can deadlock",
+        sizes: &[("switches", "4"), ("hosts_per_switch", "2")],
+    },
+    Starter {
+        kind: "line",
+        what: "switches in a row",
+        sizes: &[("switches", "3"), ("hosts_per_switch", "2")],
+    },
+    Starter {
+        kind: "dumbbell",
+        what: "two switches with one link between them, and hosts on both",
+        sizes: &[("left", "4"), ("right", "4")],
+    },
+    Starter {
+        kind: "n-to-1",
+        what: "one switch, many senders and one receiver",
+        sizes: &[("senders", "8")],
+    },
+    Starter {
+        kind: "parking-lot",
+        what: "switches in a row, with a flow over all links and one more at each",
+        sizes: &[("links", "3")],
+    },
+    Starter {
+        kind: "fat-tree",
+        what: "three layers of switches with k ports each",
+        sizes: &[("k", "4")],
+    },
     Starter {
         kind: "leaf-spine",
+        what: "two layers: every leaf is joined to every spine",
         sizes: &[("leaves", "4"), ("spines", "2"), ("hosts_per_leaf", "4")],
     },
     Starter {
         kind: "clos",
+        what: "pods of top-of-rack switches and leaves, below spines",
         sizes: &[
             ("pods", "2"),
             ("tors_per_pod", "2"),
@@ -178,10 +235,12 @@ const STARTERS: [Starter; 14] = [
     },
     Starter {
         kind: "rail-optimised",
+        what: "training clusters: NICs of the same number share a switch",
         sizes: &[("blocks", "2"), ("servers_per_block", "2"), ("rails", "4"), ("spines", "2")],
     },
     Starter {
         kind: "dragonfly",
+        what: "groups of routers, with links between all groups",
         sizes: &[
             ("groups", "5"),
             ("routers_per_group", "4"),
@@ -189,11 +248,24 @@ const STARTERS: [Starter; 14] = [
             ("global_links_per_router", "1"),
         ],
     },
-    Starter { kind: "torus", sizes: &[("dimensions", "[4, 4]"), ("hosts_per_switch", "1")] },
-    Starter { kind: "mesh", sizes: &[("dimensions", "[4, 4]"), ("hosts_per_switch", "1")] },
-    Starter { kind: "hyperx", sizes: &[("dimensions", "[4, 4]"), ("hosts_per_switch", "2")] },
+    Starter {
+        kind: "torus",
+        what: "a grid of switches whose rows are closed",
+        sizes: &[("dimensions", "[4, 4]"), ("hosts_per_switch", "1")],
+    },
+    Starter {
+        kind: "mesh",
+        what: "a grid of switches",
+        sizes: &[("dimensions", "[4, 4]"), ("hosts_per_switch", "1")],
+    },
+    Starter {
+        kind: "hyperx",
+        what: "a grid of switches in which each is joined to all others of its rows",
+        sizes: &[("dimensions", "[4, 4]"), ("hosts_per_switch", "2")],
+    },
     Starter {
         kind: "random-regular",
+        what: "switches that are joined at random, with the same number of links each",
         sizes: &[("switches", "12"), ("degree", "3"), ("hosts_per_switch", "2")],
     },
 ];
@@ -215,10 +287,20 @@ mod tests {
             assert!(!scenario.config.flows.is_empty(), "{name}");
             assert!(scenario.warnings.is_empty(), "{name}: {:?}", scenario.warnings);
             assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+            assert!(!text.contains("]("), "a link is for documents: {text}");
+            assert!(list().lines().any(|line| line.starts_with(&format!("  {name} "))), "{name}");
         }
         let kinds = kinds().variants.into_iter().map(|kind| kind.name);
         let missing = Vec::from_iter(kinds.filter(|kind| !names().contains(kind)));
         assert_eq!(missing, ["custom"], "it lists its own nodes");
+    }
+
+    #[test]
+    fn a_link_is_replaced_by_its_page() {
+        let text =
+            "`a`; see [cycle-aware.md](cycle-aware.md), [[\"1 KB\", 1]] and [that](plan.md).";
+        let plain = "`a`; see docs/cycle-aware.md, [[\"1 KB\", 1]] and docs/plan.md.";
+        assert_eq!(without_links(text), plain);
     }
 
     #[test]

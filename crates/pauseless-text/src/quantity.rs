@@ -50,7 +50,8 @@ pub fn parse_rate(text: &str) -> Result<Rate, String> {
 }
 
 fn parse<T: unit::Quantity>(text: &str) -> Result<T, String> {
-    unit::parse(text).map_err(|wrong| format!("{}; {}", wrong.message, wrong.help))
+    unit::parse(text)
+        .map_err(|wrong| format!("{}; {} ({})", wrong.message, wrong.help, unit::unit_list::<T>()))
 }
 
 /// A rate: `5.00 Gb/s`, `152 kb/s`.

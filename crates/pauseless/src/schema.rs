@@ -48,12 +48,15 @@ impl Document {
             printed::<pauseless_run::results::listing::Listing>;
         "check": "what `check --json` prints", printed::<check::json::Documents>;
         "lint": "what `lint --json` prints", printed::<pauseless_lint::json_report::LintDocument>;
+        "lint-rules": "what `lint --rules --json` and `lint --explain RULE --json` print",
+            printed::<pauseless_lint::json_report::RulesDocument>;
         "plan": "what `plan --json` prints", printed::<plan::json::PlanDocument>;
         "plan-against": "what `plan --against FILE --json` prints",
             printed::<plan::json::AgainstDocument>;
         "plan-paper": "what `plan --paper --json` prints", printed::<plan::json::PaperDocument>;
         "threshold": "what `threshold --json` prints", printed::<threshold::json::ThresholdRecord>;
         "repro": "what `repro --json` prints", printed::<repro::json::Document<'static>>;
+        "repro-list": "what `repro --list --json` prints", printed::<repro::json::ListDocument>;
         "sweep-run": "what `sweep FILE --json` prints", printed::<sweep::json::SweepDocument>;
         "sweep-status": "what `sweep status --json` prints", printed::<sweep::json::StatusDocument>;
         "sweep-merge": "what `sweep merge --json` prints", printed::<sweep::json::MergeDocument>;

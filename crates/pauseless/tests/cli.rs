@@ -269,6 +269,8 @@ fn near_misses_are_told_what_was_meant() {
         (&["diagnose"], "`pauseless` alone says which command answers which question"),
         (&["run", RING, "--threads", "many"], "not a whole number"),
         (&["lint", "--explain", "201"], "did you mean PL201?"),
+        (&["plan", "--mtu", "9216"], "an amount of bytes in B, KB, KiB"),
+        (&["plan", "--rate", "400Gbps"], "n-to-1:63 for one switch of 64 ports"),
         (&["lint", "tor0.json", "--deny", "note"], "did you mean notes?"),
         (&["testbed", "--only", "gfc"], "All are pfc"),
     ] {
@@ -286,6 +288,9 @@ fn a_scenario_to_start_from_is_never_written_over_another_file() {
     assert!(done.stderr.contains("next: pauseless run leaf-spine.toml"), "{}", done.stderr);
     let path = place.path("leaf-spine.toml");
     let written = std::fs::read_to_string(&path).expect("it was written");
+    assert!(written.contains("\n# degree: "), "what an incast may say beside is there: {written}");
+    let kinds = place.run(&["new"]).stdout;
+    assert!(kinds.contains("\n  leaf-spine      two layers: "), "{kinds}");
     assert!(written.contains("# How many switches have hosts.\nleaves = 4\n"), "{written}");
     let path = path.to_str().expect("a name");
     assert!(place.run(&["run", path]).stdout.contains("no deadlock"));

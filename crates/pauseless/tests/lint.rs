@@ -43,6 +43,33 @@ fn the_exit_status_is_that_of_the_worst_finding() {
 }
 
 #[test]
+fn a_folder_stands_for_the_files_in_it_that_count() {
+    let place = broken();
+    let folder = place.path("fabric");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::copy(place.path("tor0.json"), folder.join("tor0.json")).expect("a copy");
+    std::fs::write(folder.join("notes.txt"), "changed on Monday\n").expect("a file");
+    let done = place.run(&["lint", folder.to_str().expect("a name")]);
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert_eq!(done.stdout.lines().next(), place.run(&["lint", "tor0.json"]).stdout.lines().next());
+    assert!(done.stderr.contains("left out, as nothing in them is read here: "), "{}", done.stderr);
+    assert!(done.stderr.contains("notes.txt"), "{}", done.stderr);
+    std::fs::remove_file(folder.join("tor0.json")).expect("it was there");
+    assert_eq!(place.run(&["lint", folder.to_str().expect("a name")]).code, Some(2));
+}
+
+#[test]
+fn rules_are_listed_and_explained_for_programs() {
+    let place = Place::new();
+    let all = place.run(&["lint", "--rules", "--json"]).json();
+    let text = place.run(&["lint", "--rules"]).stdout;
+    assert_eq!(all["rules"].as_array().expect("a list").len(), text.lines().count());
+    let one = place.run(&["lint", "--explain", "pl201", "--json"]).json();
+    assert_eq!(one["rules"].as_array().expect("a list").len(), 1);
+    assert_eq!(one["rules"][0]["name"], "pfc-without-headroom");
+}
+
+#[test]
 fn reports_are_written_in_all_forms() {
     let place = broken();
     let args = ["lint", "tor0.json", "--json", "--sarif", "a.sarif", "--junit", "a.xml"];

@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 use pauseless::schema::Document;
 use pauseless_core::unit::Span;
+use pauseless_experiments::repro;
+use pauseless_lint::json_report::RulesDocument;
+use pauseless_lint::rules;
 use pauseless_report::{self as report, derivation};
 use pauseless_run::Run;
 use pauseless_scenario::congestion::Scheme;
@@ -389,8 +392,15 @@ impl Random {
 }
 
 #[test]
-fn lists_of_numbers_match_their_schemas() {
+fn lists_match_their_schemas() {
+    let listed = repro::catalogue::embedded().into_iter().take(3).map(|entry| {
+        let experiment = entry.experiment().expect("what is built in can be read");
+        repro::json::ListedRecord::new(entry.name(), &experiment)
+    });
+    let listed = repro::json::ListDocument::new(listed.collect());
     let documents = [
+        ("repro-list", serde_json::to_value(listed)),
+        ("lint-rules", serde_json::to_value(RulesDocument::new(rules::ALL))),
         (
             "metrics",
             serde_json::to_value(pauseless_run::results::listing::json(&Default::default())),

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::Reproduced;
 use super::claim::{Finding, Judged};
-use super::file::Paper;
+use super::file::{Experiment, Paper};
 use super::judge::Tried;
+use super::reading::Reading;
 use pauseless_run::metrics::bias::Doubt;
 use pauseless_text::declare::Words;
 use pauseless_text::record::SCHEMA;
@@ -23,6 +24,42 @@ records! {
         experiments: Vec<ExperimentRecord<'a>> = all.iter().map(ExperimentRecord::new).collect();
         /// The documents of all runs, as `run --json` prints them.
         runs: Vec<&'a serde_json::Value> = all.iter().flat_map(|done| &done.documents).collect();
+    }
+
+    /// The experiments that there are.
+    pub struct ListDocument(experiments: Vec<ListedRecord>) {
+        /// The version of the format of this document.
+        schema: u32 = SCHEMA;
+        /// The experiments, in the order of the papers.
+        experiments: Vec<ListedRecord> = experiments;
+    }
+
+    /// An experiment, by its file alone.
+    pub struct ListedRecord(name: String, it: &Experiment) {
+        /// The name by which `repro` carries it out.
+        name: String = name;
+        /// Where in which paper it is.
+        cites: String = it.cites.value.clone();
+        /// What the experiment shows, in a line.
+        title: String = it.title.value.clone();
+        /// How many claims are judged.
+        claims: usize = it.claims.len();
+        /// How many seconds of one core it takes at the quick scale.
+        seconds_quick: f64 = it.seconds.quick.value;
+        /// How many seconds of one core it takes at the paper's scale.
+        seconds_full: f64 = it.seconds.full.value;
+        /// Other readings of the paper, each for `--reading`.
+        readings: Vec<ReadingRecord> = it.readings.iter().map(ReadingRecord::new).collect();
+    }
+
+    /// What else a paper may mean, and where that comes from.
+    pub struct ReadingRecord(reading: &Reading) {
+        /// The name by which `--reading` takes it.
+        name: String = reading.name.value.clone();
+        /// `paper`, `cited-code`, `inferred` or `fitted`.
+        source: &'static str = reading.source.word();
+        /// What it takes the paper to mean.
+        what: String = reading.what.value.clone();
     }
 
     pub(crate) struct ExperimentRecord<'a>(done: &'a Reproduced) {

@@ -24,6 +24,7 @@ pub fn report(done: &Reproduced, paint: Paint) -> String {
     for judged in &done.claims {
         text.push_str(&claim(judged, paint));
     }
+    let _ = writeln!(text, "  in all: {} (what these words mean: docs/repro.md)", brief(done));
     text
 }
 

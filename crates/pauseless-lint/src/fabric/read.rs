@@ -30,6 +30,16 @@ pub struct Loaded<'t> {
     names: Vec<String>,
 }
 
+/// Whether a file is one of those that count here, as far as its start tells: of a folder the others
+/// are left out.
+pub fn is_known(source: &Source) -> bool {
+    let text = &source.text;
+    let is_lldp = text.trim_start().starts_with('{') && text.contains("\"lldp\"");
+    let is_known = ethernet::recognise(text)
+        .is_some_and(|format| !matches!(format, Format::SonicConfig | Format::LldpTable));
+    is_lldp || is_known || host::recognise(source).is_some() || database::looks_like(text)
+}
+
 /// Something that was read from a file.
 #[derive(Debug)]
 pub(super) struct FileOf<T> {
@@ -59,9 +69,18 @@ impl<'t> Loaded<'t> {
     /// # Errors
     /// Everything that is wrong with any of them, and files that are none of those that count here.
     pub fn read(sources: &'t [Source]) -> Result<Loaded<'t>, Problems> {
+        Loaded::read_watched(sources, &mut |_| {})
+    }
+
+    /// The same; `watch` hears before each file how many have been read.
+    pub(crate) fn read_watched(
+        sources: &'t [Source],
+        watch: &mut dyn FnMut(usize),
+    ) -> Result<Loaded<'t>, Problems> {
         let mut loaded = Loaded::default();
         let mut problems = Vec::new();
         for (file, source) in sources.iter().enumerate() {
+            watch(file);
             loaded.texts.push(&source.text);
             loaded.names.push(source.file.clone());
             if let Err(problem) = loaded.take(file, source) {

@@ -10,21 +10,29 @@ use pauseless_check::read;
 use pauseless_lint::database;
 use pauseless_lint::fabric;
 use pauseless_lint::finding::Severity;
-use pauseless_lint::json_report::LintDocument;
+use pauseless_lint::json_report::{LintDocument, RulesDocument};
 use pauseless_lint::prove::{self, Patch};
 use pauseless_lint::report::Report;
 use pauseless_lint::waiver::{self, Day};
 use pauseless_lint::{junit, rules, sarif, text};
 use pauseless_text::gather::Gathered;
+use pauseless_text::problem::Problems;
 use pauseless_text::record::to_text;
 use pauseless_text::source::Source;
 
 use crate::FINDING;
 use crate::args::LintArgs;
 use crate::output::{self, Terminal, tell};
+use crate::progress::Count;
 
 /// Lints the files and reports what was found.
 pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    let explained = args.explain.as_deref().and_then(rules::named);
+    if args.json && (args.rules || explained.is_some()) {
+        let rules = explained.map_or(rules::ALL.to_vec(), |rule| vec![rule]);
+        output::print(&to_text(&RulesDocument::new(&rules)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.rules {
         let line = |rule: &&pauseless_lint::rule::Rule| {
             format!("{} {:<8} {}\n", rule.id, rule.severity.name(), rule.sentence)
@@ -32,7 +40,7 @@ pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::print(&rules::ALL.iter().map(line).collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(rule) = args.explain.as_deref().and_then(rules::named) {
+    if let Some(rule) = explained {
         output::print(&text::explain(rule))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -44,7 +52,7 @@ pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let mut files = Gathered::read(&args.files, &fabric::is_known)?;
     let mut sources = std::mem::take(&mut files.sources);
     let mut report = match &args.fix {
-        None => pauseless_lint::lint(&sources)?,
+        None => watched(&sources, args.quiet)?,
         Some(folder) => {
             let fixed =
                 prove::fix(&sources, |finding| !args.allow.iter().any(|id| id == finding.rule.id))?;
@@ -62,6 +70,22 @@ pub fn run(args: &LintArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     show(args, &report, &sources, terminal)?;
     Ok(if report.fails() { ExitCode::from(FINDING) } else { ExitCode::SUCCESS })
+}
+
+/// Lints the files, with a bar for each part of the work that takes long.
+fn watched(sources: &[Source], is_quiet: bool) -> Result<Report, Problems> {
+    let mut doing = "";
+    let mut count = Count::new(doing, is_quiet);
+    let report = pauseless_lint::lint_watched(sources, &mut |stage| {
+        if stage.doing != doing {
+            count.clear();
+            doing = stage.doing;
+            count = Count::new(doing, is_quiet);
+        }
+        count.show(stage.done, stage.total, "");
+    });
+    count.clear();
+    report
 }
 
 fn show(

@@ -119,6 +119,14 @@ fn usage(error: &clap::Error) -> ExitCode {
                     "  = help: --set flow_control.kind=gfc-buffer takes another flow control",
                 );
             }
+            let wants_fabric =
+                text.contains("Usage: pauseless plan") || text.contains("Usage: pauseless check");
+            if error.kind() == ErrorKind::MissingRequiredArgument && wants_fabric {
+                output::complain(
+                    "  = help: name the files of a fabric, or --generate one, such as fat-tree:8, or \
+                     n-to-1:63 for one switch of 64 ports",
+                );
+            }
             if error.kind() == ErrorKind::InvalidSubcommand {
                 output::complain(
                     "  = help: `pauseless` alone says which command answers which question",

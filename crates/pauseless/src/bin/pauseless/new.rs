@@ -12,7 +12,7 @@ use crate::output::{self, tell};
 pub fn run(args: &NewArgs) -> anyhow::Result<ExitCode> {
     let Some(kind) = &args.kind else {
         anyhow::ensure!(args.out.is_none(), "which kind? One of {}", starter::names().join(", "));
-        output::print(&format!("{}\n", starter::names().join("\n")))?;
+        output::print(&format!("{}\n{NEXT}\n", starter::list()))?;
         return Ok(ExitCode::SUCCESS);
     };
     let text = starter::scenario(kind).map_err(anyhow::Error::msg)?;
@@ -26,3 +26,5 @@ pub fn run(args: &NewArgs) -> anyhow::Result<ExitCode> {
     tell!("wrote {}; next: pauseless run {}", file.display(), file.display());
     Ok(ExitCode::SUCCESS)
 }
+
+const NEXT: &str = "Write one of them with: pauseless new KIND";

@@ -28,7 +28,7 @@ use crate::FINDING;
 use crate::args::PlanArgs;
 use crate::lint;
 use crate::output::{self, tell};
-use crate::progress::{self, Bar};
+use crate::progress::{self, Bar, Count};
 
 /// Plans the buffers of a fabric, or judges deployed ones.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
@@ -36,7 +36,13 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         output::print(&if args.json { to_text(&paper_document()) } else { text::paper_report() })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let found = progress::busy("planning", Bar::Auto, || Found::new(args))?;
+    let mut found = progress::busy("planning", Bar::Auto, || Found::new(args))?;
+    if args.prove {
+        let count = Count::new("proving", false);
+        let watch = |done, total| count.show(done, total, "ports and schemes");
+        found.proofs = found.planned.as_ref().map(|(_, plan)| prove(plan, &watch));
+        count.clear();
+    }
     output::print(&if args.json { found.json() } else { found.text() })?;
     // What comes through a pipe has been read already.
     let files = args.against.iter().filter(|file| file.is_file());
@@ -106,8 +112,7 @@ impl Found {
         let wish = Wish { reroute: args.failures.map(|rule| rule.reroute(1)), margin: args.margin };
         let cycles = planned.as_ref().filter(|_| args.cycle_aware);
         let cycles = cycles.map(|(fabric, plan)| cycle_aware(fabric, plan, wish));
-        let proofs = planned.as_ref().filter(|_| args.prove);
-        Ok(Found { proofs: proofs.map(|(_, plan)| prove(plan)), planned, cycles, wish, deployed })
+        Ok(Found { proofs: None, planned, cycles, wish, deployed })
     }
 
     fn text(&self) -> String {

@@ -165,14 +165,14 @@ impl Count {
             name: name.to_string(),
             begin: Instant::now(),
             bar: OnceLock::new(),
-            template: "{prefix} {wide_bar} {pos} of {len}  {per_sec}  {msg}  {eta} left",
+            template: "{prefix} {wide_bar} {pos} of {len}  {msg}",
             is_wanted: !is_quiet && io::stderr().is_terminal(),
         }
     }
 
     /// A bar for work that is measured in parts of its time, of which nobody wants to know the number.
     pub fn of_time(name: &str) -> Count {
-        Count { template: "{prefix} {wide_bar} {percent} %  {eta} left", ..Count::new(name, false) }
+        Count { template: "{prefix} {wide_bar} {percent} %  {msg}", ..Count::new(name, false) }
     }
 
     /// Writes a line to stderr, above the bar if there is one.
@@ -183,8 +183,15 @@ impl Count {
         }
     }
 
-    /// Shows that `done` of `total` pieces are done.
+    /// Shows that `done` of `total` pieces are done, and how long the others take at that speed.
     pub fn show(&self, done: usize, total: usize, message: &str) {
+        let left = left(done as u64, total as u64, self.begin.elapsed());
+        let words = [message, &left].into_iter().filter(|words| !words.is_empty());
+        self.draw(done, total, &Vec::from_iter(words).join("  "));
+    }
+
+    /// Shows that `done` of `total` pieces are done.
+    fn draw(&self, done: usize, total: usize, message: &str) {
         if !self.is_wanted || self.begin.elapsed() < PATIENCE {
             return;
         }
@@ -220,10 +227,7 @@ impl Campaign {
     /// A display that shows nothing if `is_quiet`.
     pub fn new(name: &str, is_quiet: bool) -> Campaign {
         Campaign {
-            count: Count {
-                template: "{prefix} {wide_bar} {pos} of {len}  {msg}",
-                ..Count::new(name, is_quiet)
-            },
+            count: Count::new(name, is_quiet),
             is_logging: !is_quiet && !io::stderr().is_terminal(),
             logged: Mutex::new(Instant::now()),
         }
@@ -245,7 +249,7 @@ impl Campaign {
             }
         };
         if self.count.is_wanted {
-            self.count.show(done, total, &message());
+            self.count.draw(done, total, &message());
         }
         if !self.is_logging || since == 0 {
             return;
@@ -290,12 +294,13 @@ impl View {
                 Some(progress.end.as_ps()),
                 ProgressDrawTarget::stderr(),
             );
-            let style = ProgressStyle::with_template("{wide_bar} {percent} %  {msg}  {eta} left");
+            let style = ProgressStyle::with_template("{wide_bar} {percent} %  {msg}");
             bar.with_style(style.expect("the template is valid")).with_elapsed(self.begin.elapsed())
         });
         bar.set_position(progress.now.as_ps());
         let (now, end) = (quantity::time(progress.now), quantity::time(progress.end));
-        bar.set_message(format!("{now} of {end}"));
+        let left = left(progress.now.as_ps(), progress.end.as_ps(), self.begin.elapsed());
+        bar.set_message(format!("{now} of {end}  {left}"));
     }
 
     /// Removes the bar from the terminal.
@@ -306,7 +311,31 @@ impl View {
     }
 }
 
+/// How long the rest of some work takes if it goes on as it has done so far. Nothing is known before
+/// the first piece is done.
+fn left(done: u64, total: u64, since: Duration) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let seconds = since.as_secs_f64() * total.saturating_sub(done) as f64 / done as f64;
+    format!("{} left", duration(seconds))
+}
+
 /// The time after which a bar appears.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The time between two lines in the log of a campaign.
 const LOGGED_EVERY: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_what_the_rest_takes_at_the_speed_so_far() {
+        let since = Duration::from_secs(10);
+        assert_eq!(left(5, 20, since), "30 s left");
+        assert_eq!(left(1, 61, since), "10 min left");
+        assert_eq!(left(20, 20, since), "1 s left");
+        assert_eq!(left(0, 20, since), "", "nothing is known yet");
+    }
+}

@@ -10,6 +10,7 @@ use pauseless_experiments::repro::scope::{Failure, Session};
 use pauseless_experiments::repro::{Reproduced, Scale, json, reproduce, text, write};
 use pauseless_experiments::sweep::store::Samples;
 use pauseless_text::quantity;
+use pauseless_text::record::to_text;
 use pauseless_text::terminal::Table;
 
 use crate::args::ReproArgs;
@@ -24,7 +25,8 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         None => catalogue::embedded(),
     };
     if args.list {
-        output::print(&list(&known)?)?;
+        let listed = if args.json { listed_as_json(&known)? } else { list(&known)? };
+        output::print(&listed)?;
         return Ok(ExitCode::SUCCESS);
     }
     let find = |name: &String| catalogue::find(&known, name).map_err(anyhow::Error::msg);
@@ -108,6 +110,14 @@ fn list(entries: &[Entry]) -> anyhow::Result<String> {
         text += &readings.render(plain);
     }
     Ok(text)
+}
+
+fn listed_as_json(entries: &[Entry]) -> anyhow::Result<String> {
+    let mut listed = Vec::new();
+    for entry in entries {
+        listed.push(json::ListedRecord::new(entry.name(), &entry.experiment()?));
+    }
+    Ok(to_text(&json::ListDocument::new(listed)))
 }
 
 /// Prints how long it will take, if that is long.

@@ -11,7 +11,8 @@ use pauseless_lint::rules;
 pub struct LintArgs {
     /// config_db.json of any number of switches, gzipped or not, and what else is known: dumps of APPL_DB
     /// and STATE_DB, pg_profile_lookup.ini, lldpctl -f json, wiring, routes, and the output of mlnx_qos, dcb -j,
-    /// ethtool -a, ip -j link or show_gids of hosts; see docs/lint.md
+    /// ethtool -a, ip -j link or show_gids of hosts; see docs/lint.md. A folder or a tar archive stands for
+    /// all such files in it
     #[arg(value_name = "FILE", required_unless_present_any = ["explain", "rules"])]
     pub files: Vec<PathBuf>,
     /// Say what a rule looks for, why, and what to do
