@@ -75,7 +75,7 @@ pub enum Receiver {
     },
     /// It keeps them until those before them are there, and hands them on in order.
     Hold {
-        /// As for `Tolerant`.
+        /// How many packets from the first missing one on it has room for, as for `Tolerant`.
         bits: u32,
     },
 }

@@ -1,7 +1,7 @@
 //! How far packets of a flow overtake each other, as their targets see it.
 //!
 //! Only runs in which packets may take several paths have it. There every packet on its way has a note
-//! (see [`crate::tag`]) with the number of its transmission: a packet that is sent again after a loss
+//! with the number of its transmission: a packet that is sent again after a loss
 //! has not been overtaken by what was sent before that.
 
 use std::collections::{BTreeMap, VecDeque};

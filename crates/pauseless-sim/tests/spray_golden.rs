@@ -26,7 +26,7 @@ const ACK: Bytes = Bytes::new(64);
 /// The target of every host: uet-htsim at commit 40ccb05, perm_16n_16c_2MB.cm.
 const TARGETS: [usize; 16] = [8, 4, 13, 10, 12, 15, 0, 9, 14, 7, 5, 3, 11, 6, 2, 1];
 
-/// What is tried.
+/// A way to run the permutation.
 #[derive(Clone, Copy)]
 struct Trial {
     kind: EntropyKind,

@@ -323,6 +323,7 @@ const OTHERS: &[NotRun] = &[
         why: "cargo xtask examples runs it",
     },
     NotRun { page: "docs/frames.md", part: "tshark", why: "cargo xtask wire runs it" },
+    NotRun { page: "docs/entropy.md", part: "cargo test", why: "is a test of CI" },
     NotRun { page: "docs/ttl-model.md", part: "cargo test", why: "is a test of CI" },
     NotRun {
         page: "docs/performance.md",

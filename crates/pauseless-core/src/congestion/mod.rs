@@ -101,7 +101,7 @@ pub struct Sequence(pub u32);
 impl Sequence {
     /// The width of the number.
     pub const BITS: u32 = 24;
-    /// The highest number.
+    /// The highest number, behind which numbers begin anew.
     pub const MAX: Sequence = Sequence((1 << Sequence::BITS) - 1);
 
     /// The number before this one.

@@ -27,10 +27,11 @@ mod tests;
 
 use alloc::collections::VecDeque;
 
+pub use bitmap::Bitmap;
+pub use reps::Reps;
+
 use crate::congestion::dither::Dither;
 use crate::unit::{Span, Time};
-use bitmap::Bitmap;
-use reps::Reps;
 
 /// The value that switches hash together with the flow. In RoCEv2 it is the UDP source port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +53,7 @@ impl Entropy {
 /// How a source chooses the entropy of its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntropyConfig {
-    /// The scheme.
+    /// The scheme by which values are chosen.
     pub kind: EntropyKind,
     /// How many values there are, a power of two up to 32,768: so many paths at most.
     pub values: u16,
@@ -129,11 +130,11 @@ pub enum PathNews {
 /// The entropies of one flow at its source.
 #[derive(Clone, Debug)]
 pub enum EntropySource {
-    /// See [`EntropyKind::Oblivious`].
+    /// All values in turn, see [`EntropyKind::Oblivious`].
     Oblivious(Rounds),
-    /// See [`EntropyKind::Bitmap`].
+    /// All values without a penalty in turn, see [`EntropyKind::Bitmap`].
     Bitmap(Bitmap),
-    /// See [`EntropyKind::Reps`].
+    /// Values that came back unmarked, see [`EntropyKind::Reps`].
     Reps(Reps),
     /// See [`EntropyKind::Mixed`]: what was recycled, the oldest first, and what is used without.
     Mixed(VecDeque<Entropy>, Bitmap),
