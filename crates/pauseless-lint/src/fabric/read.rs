@@ -54,15 +54,6 @@ struct HostSource<'t> {
     text: &'t str,
 }
 
-/// Whether a file of a folder or an archive is one of those that count here.
-pub fn is_known(source: &Source) -> bool {
-    let text = &source.text;
-    host::recognise(source).is_some()
-        || ethernet::recognise(text).is_some()
-        || database::looks_like(text)
-        || text.trim_start().starts_with('{') && text.contains("\"lldp\"")
-}
-
 impl<'t> Loaded<'t> {
     /// Reads all files.
     ///
