@@ -109,7 +109,7 @@ pub struct Setting {
     pub step: Span,
 }
 
-/// One order, simulated.
+/// The result of one run: what came of an order in which switches learn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
     /// The switches in the order in which they learn of the failure.

@@ -48,8 +48,8 @@ fn a_leaf_spine_deadlocks_unless_the_spine_learns_last() {
     let (leaf, spine) = (id("L0"), id("S0"));
     for trial in &one.trials {
         // L0 does not send to S0 any more, whenever it learns, so that its place does not matter.
-        let others = trial.order.iter().filter(|node| **node != leaf);
-        let is_last = others.last() == Some(&spine);
+        let mut others = trial.order.iter().filter(|node| **node != leaf);
+        let is_last = others.next_back() == Some(&spine);
         assert_eq!(trial.found.is_none(), is_last, "{:?}", trial);
     }
     let setting = one.setting.expect("it was simulated");

@@ -13,7 +13,7 @@ use pauseless_sim::change::{Change, NewTable, What};
 pub struct Spell<T> {
     /// What it is about.
     pub of: T,
-    /// When it began.
+    /// The instant at which it began.
     pub from: Time,
     /// When it ended; `None` if it lasted to the end of the run.
     pub to: Option<Time>,

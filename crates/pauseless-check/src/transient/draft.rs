@@ -266,7 +266,7 @@ fn choose(case: &Case<'_>, candidates: &[Hashed]) -> (BTreeSet<String>, usize) {
 /// Whether packets of a flow run in a circle if some switches know of the failure and others do not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Circle {
-    /// They never do.
+    /// Its packets never do, whoever knows of the failure.
     None,
     /// They do, behind their first switch.
     Later,

@@ -174,7 +174,7 @@ records! {
         scenario: String = one.scenario.clone();
     }
 
-    /// One order, simulated.
+    /// The result of one run: what came of an order in which switches learn.
     pub struct TrialRecord(fabric: &Fabric, trial: &Trial) after {
         let names = trial.order.iter().map(|node| fabric.topology.node(*node).name.clone());
     } {
