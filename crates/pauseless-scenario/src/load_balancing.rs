@@ -104,7 +104,8 @@ static KINDS: [Variant<Kind>; 6] = [
     variant!("random": Kind::Random, "A random next hop for every packet."),
     variant!(
         "round-robin": Kind::RoundRobin,
-        "One next hop of a set after the other, in a random order that is drawn anew after each round."
+        "One next hop of a set after the other, in a random order that is drawn anew after each \
+         round."
     ),
     variant!("flowlet": Kind::Flowlet[FlowletKeys]),
     variant!("drill": Kind::Drill[DrillKeys]),

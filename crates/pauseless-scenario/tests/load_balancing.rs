@@ -152,6 +152,24 @@ fn weights_count_under_the_hash_at_random_and_in_rounds() {
     }
 }
 
+/// Half of what is sprayed over two uplinks is lost with one of them, until the switch has learnt of it.
+#[test]
+fn a_dead_uplink_takes_its_share_until_the_switch_knows() {
+    let lost = |more: &str| {
+        let flow = "[[flow]]\nname = \"F\"\nsource = \"H0\"\ntarget = \"H1\"\nrate = \"6 Gbps\"\n";
+        let event = "[[event]]\nkind = \"link-down\"\nat = \"400 us\"\nlink = [\"L0\", \"S0\"]\n";
+        let balancing = "[[load_balancing]]\nkind = \"round-robin\"\n";
+        let outcome = run(&parse(&small(&format!("{balancing}{flow}{event}{more}"))).config);
+        assert_eq!((outcome.lost_packets, outcome.losses.no_route.packets), (0, 0));
+        outcome.losses.event.packets
+    };
+    // One packet of 1500 bytes comes every 2 us, and those on the wire are lost, too.
+    let forever = lost("");
+    assert!((148..=156).contains(&forever), "{forever} in 600 us");
+    let for_a_while = lost("[converge]\ndelay = \"100 us\"\n");
+    assert!((24..=30).contains(&for_a_while), "{for_a_while} in 100 us");
+}
+
 /// The pairs of htsim's permutation of 16 hosts, source and target.
 const PERMUTATION: [(u32, u32); 16] = [
     (13, 6),
