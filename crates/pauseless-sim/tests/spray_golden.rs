@@ -1,5 +1,5 @@
 //! The permutation of htsim that is sprayed, run here: 16 hosts in a fat tree with k = 4, 100 Gb/s, links of
-//! 1 us, 2 MB each. `docs/entropy.md` has the table, which `--nocapture` prints.
+//! 1 us, 2 MB each. `docs/entropy.md` has the table of what it prints.
 
 mod networks;
 
