@@ -15,6 +15,7 @@ pub mod flow_control;
 pub mod class_map;
 pub mod deadlock;
 pub mod derive;
+pub mod knot;
 
 pub mod fifo;
 pub mod host;
