@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use pauseless_core::class_map::ClassMap;
-use pauseless_core::id::{GroupId, PortId};
+use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_fabric::dependency::{
     Buffer, Checker, Escape, Graph, Lane, Lossy, PortChoice, Traffic,
 };
@@ -117,6 +117,37 @@ fn without_a_choice_among_ports_every_cycle_is_in_a_knot() {
         cyclic += u32::from(union.is_cyclic());
     });
     eprintln!("{cyclic} networks have a cycle and no choice");
+    assert!(!is_all || cyclic > 30);
+}
+
+/// On its last hop a packet has one way (or parallel links). So where every switch has a host, each
+/// dependency of minimal paths is one that some packet cannot avoid.
+#[test]
+fn minimal_ports_leave_every_cycle_in_a_knot_where_every_switch_has_a_host() {
+    let mut cyclic = 0;
+    let is_all = for_each_seed("minimal_ports_leave", 2_000, |seed| {
+        let mut random = Stream::new(seed, Purpose::Workload, 24);
+        let topology = fabric(&mut random);
+        let has_host = |switch: &NodeId| {
+            topology.ports(*switch).iter().any(|port| topology.is_host(port.peer))
+        };
+        if !topology.switches().iter().all(has_host) {
+            return;
+        }
+        let case = Case {
+            routes: RouteBuilder::new(&topology, Multipath::Ecmp).build(),
+            classes: ClassMap::Same,
+            traffic: Traffic::AllPairs(vec![Lane::ONLY]),
+            lossy: Lossy::nothing(),
+            left_out: vec![false; topology.nodes().len()],
+            topology,
+        };
+        let (union, knot) =
+            (graph(&case, PortChoice::WhenQueued), graph(&case, PortChoice::AtHead));
+        assert_eq!(union.components(), knot.components());
+        cyclic += u32::from(union.is_cyclic());
+    });
+    eprintln!("{cyclic} networks with a cycle");
     assert!(!is_all || cyclic > 30);
 }
 
