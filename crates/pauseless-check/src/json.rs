@@ -2,11 +2,12 @@
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::audit::Fault;
-use pauseless_fabric::dependency::{Blame, Buffer, ClosingFlow, Component, Hop};
+use pauseless_fabric::dependency::{Blame, Buffer, ClosingFlow, Component, Escape, Hop};
 use pauseless_fabric::reroute::Reroute;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::EscapeClass;
 use super::Unroutable;
 use super::Verdict;
 use super::advice::{Advice, Change, Proposal, words};
@@ -54,9 +55,11 @@ records! {
             Origin::Rule(routing) => ("rule", Some(describe(Reroute::Rule(routing)))),
         };
         let components = verdict.components.iter();
+        let judged = &verdict.rule;
         let word = match (verdict.is_cyclic(), &verdict.undecided) {
             (true, Some(_)) => "undecided",
             (true, None) => "cyclic",
+            (false, _) if judged.dissolves(verdict.component_count) => "knot-free",
             (false, _) => "cycle-free",
         };
     } {
@@ -64,9 +67,19 @@ records! {
         fabric: String = fabric.name.clone();
         /// The medium of the links: `infiniband` or `ethernet`.
         medium: &'static str = fabric.medium.name();
-        /// The verdict in a word: `cyclic`, `cycle-free` or `undecided`.
+        /// The verdict in a word: `cyclic`, `cycle-free`, `undecided`, or `knot-free` where there are
+        /// cycles which the knot rule or an escape class dissolves.
         verdict: &'static str = word;
-        /// Whether buffers can wait for each other in a circle; null if that is undecided.
+        /// By which rule cycles are judged: `union`, all of them count, or `knot`, only those that
+        /// last where ports are chosen at the head of input queues.
+        dependency_rule: &'static str = judged.choice.rule();
+        /// How many groups of buffers can all wait for each other by the union rule.
+        union_component_count: usize = judged.union_count;
+        /// The class to which blocked packets may change, where one was named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        escape: Option<EscapeRecord> =
+            judged.escape.as_ref().map(|escape| EscapeRecord::new(fabric, verdict, escape));
+        /// Whether buffers can wait for each other in a circle for ever; null if that is undecided.
         cyclic: Option<bool> = verdict.undecided.is_none().then(|| verdict.is_cyclic());
         /// Why the verdict is undecided: the cycles below are those of a fabric in which all packets
         /// travel on one lane.
@@ -121,6 +134,16 @@ records! {
         /// What came of failures, where that was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         failures: Option<SweepRecord> = None;
+    }
+
+    /// A class to which blocked packets may change.
+    pub struct EscapeRecord(fabric: &Fabric, verdict: &Verdict, escape: &EscapeClass) {
+        /// The rule that routes it.
+        rule: &'static str = describe(Reroute::Rule(escape.routing));
+        /// Whether it lets every packet out.
+        holds: bool = escape.outcome == Escape::Holds;
+        /// Why, in a sentence.
+        what: String = escape.sentence(fabric, verdict.rule.choice);
     }
 
     /// A change that was tried.

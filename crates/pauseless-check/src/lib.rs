@@ -12,6 +12,7 @@ pub mod graphml;
 pub mod json;
 mod reach;
 pub mod read;
+mod rule;
 pub mod sarif;
 pub mod svg;
 pub mod sweep;
@@ -22,10 +23,11 @@ use std::collections::BTreeSet;
 
 use pauseless_core::id::NodeId;
 use pauseless_fabric::audit::{Fault, audit};
-use pauseless_fabric::dependency::{Blame, Checker, Component};
+use pauseless_fabric::dependency::{Blame, Checker, Component, PortChoice};
 use pauseless_fabric::fabric::Fabric;
 
 pub use reach::{Unroutable, unroutable, unrouted_pairs};
+pub use rule::{EscapeClass, Rule};
 
 /// The cyclic buffer dependencies of a fabric, or that it has none.
 #[derive(Clone, Debug)]
@@ -34,7 +36,9 @@ pub struct Verdict {
     pub buffer_count: usize,
     /// How many pairs of them have one waiting for the other.
     pub dependency_count: usize,
-    /// How many groups of buffers can all wait for each other.
+    /// By which rule dependencies were judged where packets may take any of several ports.
+    pub rule: Rule,
+    /// How many groups of buffers can all wait for each other for ever, by that rule.
     pub component_count: usize,
     /// The largest of these, each with a shortest cycle.
     pub components: Vec<Component>,
@@ -61,8 +65,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether buffers can wait for each other in a circle; on one lane, if the verdict is
-    /// [undecided](Verdict::undecided).
+    /// Whether buffers can wait for each other in a circle for ever, by the [rule](Verdict::rule) of
+    /// the verdict; on one lane, if it is [undecided](Verdict::undecided).
     pub fn is_cyclic(&self) -> bool {
         self.component_count > 0
     }
@@ -94,13 +98,25 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
     let marks = fabric.marks(left_out);
     let network = fabric.network();
     let mut checker = Checker::of(&network);
-    let graph = checker.graph(network, &marks);
-    let component_count = graph.components().len();
-    let components = checker.explain(network, &graph, &marks, COMPONENTS_MAX);
+    let union = checker.graph(network, &marks);
+    let rule = Rule::new(fabric, &mut checker, &union);
+    let mut checker = checker.choosing(rule.choice);
+    let graph = match rule.choice {
+        PortChoice::WhenQueued => union.clone(),
+        PortChoice::AtHead => checker.graph(network, &marks),
+    };
+    // By an escape class all packets get out of whatever else there is.
+    let (component_count, components) = if rule.escapes() {
+        (0, Vec::new())
+    } else {
+        let found = checker.explain(network, &graph, &marks, COMPONENTS_MAX);
+        (graph.components().len(), found)
+    };
     let unroutable = unroutable(network, fabric.evidence.routes.as_ref(), &marks);
     let mut verdict = Verdict {
-        buffer_count: graph.buffer_count(),
-        dependency_count: graph.dependency_count(),
+        buffer_count: union.buffer_count(),
+        dependency_count: union.dependency_count(),
+        rule,
         component_count,
         components,
         blame: None,

@@ -14,6 +14,7 @@ use super::json::{
     BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FaultRecord, FlowRecord,
     UnroutableRecord,
 };
+use pauseless_fabric::dependency::PortChoice;
 use pauseless_fabric::fabric::Fabric;
 
 use self::log::{
@@ -30,6 +31,7 @@ pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Se
         class: fabric.medium.class_name(),
         blame: record.blame.as_ref(),
         undecided: record.undecided.as_deref(),
+        choice: verdict.rule.choice,
         uris: &uris,
     };
     let components = record.components.iter();
@@ -45,6 +47,7 @@ pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Se
         properties: RunProperties {
             fabric: record.fabric.clone(),
             verdict: record.verdict,
+            dependency_rule: record.dependency_rule,
             component_count: record.component_count,
             up_down_helps: record.up_down_helps,
             unrouted_pairs: record.unrouted_pairs,
@@ -103,6 +106,8 @@ struct Writer<'w> {
     blame: Option<&'w BlameRecord>,
     /// Why the cycles may be none.
     undecided: Option<&'w str>,
+    /// When switches choose among several ports.
+    choice: PortChoice,
     uris: &'w [String],
 }
 
@@ -212,8 +217,12 @@ impl Writer<'_> {
                 only.source, only.target
             ),
             flows => format!(
-                "Cyclic buffer dependency: {} buffers wait for each other in a circle, {round}; \
+                "{}: {} buffers wait for each other in a circle, {round}; \
                  {} flows close it, and lossless traffic can deadlock.",
+                match self.choice {
+                    PortChoice::WhenQueued => "Cyclic buffer dependency",
+                    PortChoice::AtHead => "Knot of buffers",
+                },
                 buffers.len(),
                 flows.len()
             ),

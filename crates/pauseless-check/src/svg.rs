@@ -8,7 +8,7 @@ mod cast;
 mod layers;
 mod legend;
 
-use pauseless_fabric::dependency::Component;
+use pauseless_fabric::dependency::{Component, PortChoice};
 
 use super::Verdict;
 use cast::Cast;
@@ -44,8 +44,14 @@ pub fn draw(fabric: &Fabric, verdict: &Verdict, component: usize) -> String {
 
 /// The verdict in a line.
 fn headline(verdict: &Verdict) -> &'static str {
-    if verdict.is_cyclic() {
+    if verdict.is_cyclic() && verdict.rule.choice == PortChoice::AtHead {
+        "Knot of buffers: lossless traffic can deadlock"
+    } else if verdict.is_cyclic() {
         "Cyclic buffer dependency: lossless traffic can deadlock"
+    } else if verdict.rule.escapes() {
+        "Cycles, but an escape class: lossless traffic cannot deadlock on these routes"
+    } else if verdict.rule.dissolves(verdict.component_count) {
+        "Cycles without a knot: lossless traffic cannot deadlock on these routes"
     } else {
         "No cyclic buffer dependency: lossless traffic cannot deadlock on these routes"
     }
@@ -63,6 +69,9 @@ fn which(verdict: &Verdict, number: usize, found: Option<&Component>) -> String 
             counted(found.cycle.hops.len(), "hop"),
         ),
         None if verdict.is_cyclic() => format!("Cycle {} is not drawn.", number + 1),
+        None if verdict.rule.dissolves(verdict.component_count) => {
+            "No cycle lasts: every packet on it has a way out.".to_string()
+        }
         None => "There is no cycle: no buffer can wait for itself.".to_string(),
     }
 }

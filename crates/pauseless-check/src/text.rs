@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_fabric::audit::FaultKind;
-use pauseless_fabric::dependency::{ClosingFlow, Component, Cycle, Hop};
+use pauseless_fabric::dependency::{ClosingFlow, Component, Cycle, Hop, PortChoice};
 use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
@@ -23,7 +23,7 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     page.summary(&mut out, verdict);
     page.faults(&mut out, verdict);
     for (number, component) in verdict.components.iter().enumerate() {
-        out.push_str(&page.component(number + 1, verdict.component_count, component));
+        out.push_str(&page.component(number + 1, verdict, component));
     }
     let hidden = verdict.component_count - verdict.components.len();
     if hidden > 0 {
@@ -50,8 +50,16 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         [] => String::new(),
         scope => format!(" ({})", scope.join(", ")),
     };
+    let at_head = verdict.rule.choice == PortChoice::AtHead;
     if !verdict.is_cyclic() {
-        let free = paint.paint(Mood::Good, "no cyclic buffer dependency");
+        let free = if !verdict.rule.dissolves(verdict.component_count) {
+            "no cyclic buffer dependency"
+        } else if verdict.rule.escapes() {
+            "cyclic buffer dependency with an escape class"
+        } else {
+            "cyclic buffer dependency without a knot"
+        };
+        let free = paint.paint(Mood::Good, free);
         let routes = match fabric.origin {
             Origin::Tables | Origin::Flows => "on these routes",
             Origin::Rule(_) => "if it is routed by this rule",
@@ -68,7 +76,8 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         let says = "lossless traffic can deadlock if all packets use one virtual lane";
         return format!("{name}: {undecided}; {says}{}{scope}\n", faults(verdict));
     }
-    let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
+    let cyclic = if at_head { "knot of buffers" } else { "cyclic buffer dependency" };
+    let cyclic = paint.paint(Mood::Bad, cyclic);
     let loops = verdict.components.iter().filter(|component| component.cycle.flows.len() == 1);
     let says = match loops.count() {
         0 => "lossless traffic can deadlock",
@@ -121,6 +130,12 @@ impl Page<'_> {
             "{} ingress buffers between switches, {} dependencies between them.",
             verdict.buffer_count, verdict.dependency_count
         );
+        if let Some(rule) = verdict.rule.sentence(verdict.component_count) {
+            let _ = writeln!(out, "{rule}");
+        }
+        if let Some(escape) = &verdict.rule.escape {
+            let _ = writeln!(out, "{}", escape.sentence(self.fabric, verdict.rule.choice));
+        }
         if verdict.unrouted_pairs > 0 {
             let _ = match verdict.unrouted_pairs {
                 1 => writeln!(out, "1 pair of end nodes has no route:"),
@@ -185,11 +200,14 @@ impl Page<'_> {
         }
     }
 
-    fn component(&self, number: usize, count: usize, found: &Component) -> String {
+    fn component(&self, number: usize, verdict: &Verdict, found: &Component) -> String {
         let Component { buffers, dependency_count, cycle } = found;
+        let at_head = verdict.rule.choice == PortChoice::AtHead;
         let mut out = format!(
-            "\nCycle {number} of {count}: {} buffers can all wait for each other ({} dependencies); \
+            "\n{} {number} of {}: {} buffers can all wait for each other ({} dependencies); \
              the shortest way round is {} hops.\n",
+            if at_head { "Knotted group" } else { "Cycle" },
+            verdict.component_count,
             buffers.len(),
             dependency_count,
             cycle.hops.len()
@@ -199,6 +217,11 @@ impl Page<'_> {
             out.push_str(&self.hop(at + 1, next, hop));
         }
         self.flows(&mut out, cycle);
+        if at_head && verdict.rule.has_choices {
+            out.push_str(
+                "  Packets with several ports are stuck once all of these are: all in the knot.\n",
+            );
+        }
         out
     }
 

@@ -18,6 +18,7 @@ pub mod class_map;
 pub mod deadlock;
 pub mod derive;
 pub mod entropy;
+pub mod knot;
 
 pub mod fifo;
 pub mod host;

@@ -3,6 +3,12 @@
 //!
 //! `PAUSELESS_CASES` is the number of cases of each test; `PAUSELESS_SEED` runs one alone.
 
+#[path = "dependency_laws/knot_laws.rs"]
+mod knot_laws;
+#[path = "dependency_laws/knots.rs"]
+mod knots;
+#[path = "dependency_laws/moves.rs"]
+mod moves;
 #[path = "dependency_laws/oracle.rs"]
 mod oracle;
 #[path = "dependency_laws/random.rs"]

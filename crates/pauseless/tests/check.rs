@@ -392,3 +392,34 @@ fn a_proposal_is_written_for_opensm_or_refused() {
     let made = ["--generate", "ring:4,hosts_per_switch=1", "--fix", "updn", "--out", &out];
     assert_eq!(place.run(&check(&made)).code, Some(2));
 }
+
+/// Which ports packets may take, and when a switch chooses one, decides what can deadlock.
+#[test]
+fn what_deadlocks_depends_on_when_ports_are_chosen() {
+    let place = Place::new();
+    let torus = ["--generate", "torus:5x5,hosts_per_switch=1,routing=ecmp"];
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&[], 1, "Union rule: "),
+        (&["--choose", "at-head"], 1, "knot of buffers"),
+        (&["--choose", "at-head", "--escape", "up-down"], 0, "with an escape class"),
+        (&["--escape", "up-down"], 1, "it counts with --choose at-head only"),
+    ];
+    for (more, code, says) in cases {
+        let done = place.run(&check(&[&torus[..], more].concat()));
+        assert_eq!(done.code, Some(code), "{more:?}\n{}", done.stderr);
+        assert!(done.stdout.contains(says), "{}", done.stdout);
+    }
+    // The simulator commits packets, so it would confirm something else.
+    let done = place.run(&check(&[&torus[..], &["--choose", "at-head", "--confirm"]].concat()));
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("leave out --choose at-head"), "{}", done.stderr);
+    // After failures, too.
+    let tree = ["--generate", "leaf-spine:leaves=4,spines=4,hosts_per_leaf=1"];
+    let cyclic = |more: &[&str]| {
+        let failures = ["--failures", "35%", "--samples", "300", "--reroute", "ecmp", "--json"];
+        let more = [&tree[..], &failures, more].concat();
+        place.run(&check(&more)).json()["failures"]["cyclic_count"].as_u64().expect("a number")
+    };
+    let (union, knots) = (cyclic(&[]), cyclic(&["--choose", "at-head"]));
+    assert!(union > 5 && knots < union, "{union} with a cycle, {knots} with a knot");
+}

@@ -125,6 +125,7 @@ objects! {
     RunProperties {
         fabric: String,
         verdict: &'static str,
+        dependency_rule: &'static str,
         component_count: usize,
         up_down_helps: Option<bool>,
         unrouted_pairs: u64,

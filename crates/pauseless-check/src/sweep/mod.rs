@@ -152,7 +152,7 @@ pub fn sweep(
     let trial = Trial::new(fabric, &left_out, plan);
     let stop = AtomicBool::new(false);
     let (done, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let checker = Checker::of(&fabric.network());
+    let checker = Checker::of(&fabric.network()).choosing(fabric.evidence.choice);
     let outcomes = (0..cases.count()).into_par_iter().map_init(
         || checker.clone(),
         |checker, case| {

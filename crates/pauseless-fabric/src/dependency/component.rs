@@ -27,6 +27,46 @@ pub(crate) fn is_cyclic(graph: &Graph) -> bool {
     taken < count
 }
 
+/// Marks the vertices from which a cycle can be reached: takes away those that wait for nothing until
+/// none is left.
+pub(crate) fn reach_cycles(graph: &Graph) -> Vec<bool> {
+    let count = graph.vertex_count();
+    // The predecessors of each vertex, as lists one after the other.
+    let mut starts = vec![0u32; count + 1];
+    for vertex in 0..count as u32 {
+        for &next in graph.successors(vertex) {
+            starts[next as usize + 1] += 1;
+        }
+    }
+    for vertex in 0..count {
+        starts[vertex + 1] += starts[vertex];
+    }
+    let mut fill = starts.clone();
+    let mut before = vec![0u32; starts[count] as usize];
+    let mut awaited = vec![0u32; count];
+    for vertex in 0..count as u32 {
+        awaited[vertex as usize] = graph.successors(vertex).len() as u32;
+        for &next in graph.successors(vertex) {
+            before[fill[next as usize] as usize] = vertex;
+            fill[next as usize] += 1;
+        }
+    }
+    let mut is_left: Vec<bool> = awaited.iter().map(|awaited| *awaited > 0).collect();
+    let is_free = |vertex: &u32| awaited[*vertex as usize] == 0;
+    let mut free = Vec::from_iter((0..count as u32).filter(is_free));
+    while let Some(vertex) = free.pop() {
+        let places = starts[vertex as usize] as usize..starts[vertex as usize + 1] as usize;
+        for &waiting in &before[places] {
+            awaited[waiting as usize] -= 1;
+            if awaited[waiting as usize] == 0 {
+                is_left[waiting as usize] = false;
+                free.push(waiting);
+            }
+        }
+    }
+    is_left
+}
+
 /// The strongly connected components of more than one vertex: the largest first, then by their
 /// lowest vertex. (Tarjan 1972, without recursion.)
 pub(crate) fn strong(graph: &Graph) -> Vec<Vec<u32>> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::channel::Channels;
 use super::component;
+use super::knot::{PortChoice, follow_trapped, untangle};
 use super::walk::{Streams, Visitor, Walker};
 use super::{Buffer, Network};
 use crate::topology::Topology;
@@ -19,6 +20,7 @@ pub struct Checker {
     /// The index in `bits` of the row of each vertex; it ends where the next one begins.
     rows: Vec<u32>,
     bits: Vec<u64>,
+    choice: PortChoice,
 }
 
 impl Checker {
@@ -33,7 +35,13 @@ impl Checker {
             total += bits.div_ceil(64);
             rows.push(total as u32);
         }
-        Checker { walker: Walker::new(&channels), channels, rows, bits: vec![0; total] }
+        Checker {
+            walker: Walker::new(&channels),
+            channels,
+            rows,
+            bits: vec![0; total],
+            choice: PortChoice::default(),
+        }
     }
 
     /// A checker sized for this network.
@@ -41,26 +49,76 @@ impl Checker {
         Checker::new(network.topology, Channels::class_count(network))
     }
 
+    /// The same for switches that choose among several ports at this time.
+    pub fn choosing(mut self, choice: PortChoice) -> Checker {
+        self.choice = choice;
+        self
+    }
+
+    /// When switches choose among several ports.
+    pub fn choice(&self) -> PortChoice {
+        self.choice
+    }
+
     /// The dependency graph of `network`. Hosts whose mark in `left_out`, by node, is set neither
     /// send nor receive.
+    ///
+    /// Where ports are chosen [at the head](PortChoice::AtHead) it has the dependencies of the largest
+    /// knot only, those of packets that are trapped in it: none if there is no knot.
     pub fn graph(&mut self, network: Network<'_>, left_out: &[bool]) -> Graph {
         assert!(Channels::class_count(&network) <= self.channels.class_count);
-        self.bits.fill(0);
-        let channels = Arc::clone(&self.channels);
+        let channels = self.shared_channels();
         let streams = Streams::new(network, &channels, left_out);
+        let union = self.union(&network, &streams);
+        match self.choice {
+            PortChoice::WhenQueued => union,
+            PortChoice::AtHead => self.knot(&network, &streams, &union),
+        }
+    }
+
+    /// All dependencies of these streams.
+    pub(crate) fn union(&mut self, network: &Network<'_>, streams: &Streams<'_>) -> Graph {
+        self.mark(network, |walker, marks| {
+            for stream in &streams.list {
+                walker.follow(streams, *stream, marks);
+            }
+        })
+    }
+
+    /// The dependencies of packets that are trapped in the largest knot, where `union` has all of
+    /// these streams.
+    fn knot(&mut self, network: &Network<'_>, streams: &Streams<'_>, union: &Graph) -> Graph {
+        let (inside, trapped) = untangle(&mut self.walker, streams, component::reach_cycles(union));
+        self.mark(network, |walker, marks| {
+            for stream in trapped {
+                follow_trapped(walker, streams, stream, &inside, marks);
+            }
+        })
+    }
+
+    /// The graph of the dependencies that `fill` marks.
+    fn mark(
+        &mut self,
+        network: &Network<'_>,
+        fill: impl FnOnce(&mut Walker, &mut Marks<'_>),
+    ) -> Graph {
+        self.bits.fill(0);
         let mut marks = Marks {
-            channels: &channels,
+            channels: &self.channels,
             rows: &self.rows,
             bits: &mut self.bits,
             masks: vec![Mask::default(); network.topology.nodes().len()],
             words: Vec::new(),
             stream: 0,
-            lossy: LossyVertices::new(&network, &channels),
+            lossy: LossyVertices::new(network, &self.channels),
         };
-        for stream in &streams.list {
-            self.walker.follow(&streams, *stream, &mut marks);
-        }
+        fill(&mut self.walker, &mut marks);
         self.read()
+    }
+
+    /// The channels, for who keeps them while the checker works.
+    pub(crate) fn shared_channels(&self) -> Arc<Channels> {
+        Arc::clone(&self.channels)
     }
 
     pub(crate) fn channels(&self) -> &Channels {
@@ -140,6 +198,11 @@ impl Graph {
     /// The number of vertices; some stand for classes that are not used.
     pub(crate) fn vertex_count(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// The vertices that can wait for another one, marked.
+    pub(crate) fn waiting(&self) -> Vec<bool> {
+        self.starts.windows(2).map(|bounds| bounds[0] < bounds[1]).collect()
     }
 
     pub(crate) fn successors(&self, vertex: u32) -> &[u32] {

@@ -7,6 +7,10 @@
 //! Buffers that face hosts are no vertices: nothing waits for them but the host itself, and
 //! hosts drain what reaches them.
 //!
+//! Where tables leave a choice among ports, all of them count, since packets are committed to one when
+//! they are queued. For switches that choose anew whenever they look at a packet [`PortChoice`] says
+//! what counts instead.
+//!
 //! The cost is that of following each way of the table once per label through the fabric; it
 //! does not grow with the number of pairs of hosts.
 
@@ -16,6 +20,7 @@ mod class_use;
 mod component;
 mod crossing;
 mod graph;
+mod knot;
 mod walk;
 mod witness;
 
@@ -31,6 +36,7 @@ pub use blame::{Blame, Suspects};
 pub use class_use::{ClassUse, class_use};
 pub use crossing::{Crossing, Junction};
 pub use graph::{Checker, Graph};
+pub use knot::{Escape, PortChoice};
 pub use witness::{ClosingFlow, Component, Cycle, Hop};
 
 /// Everything that determines which buffer can wait for which.

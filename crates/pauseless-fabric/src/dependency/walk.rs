@@ -19,6 +19,14 @@ pub(crate) trait Visitor {
     fn begin(&mut self) {}
     /// Packets enter the fabric at `switch` and go to this vertex.
     fn enter(&mut self, switch: NodeId, vertex: u32);
+    /// Packets of the stream can lie in `vertex`. Up to the next call of this, all calls are about
+    /// where these packets can go from there.
+    fn arrive(&mut self, vertex: u32) {
+        let _ = vertex;
+    }
+    /// The packets of the last [`Visitor::arrive`] can also leave the fabric: to a host, or by being
+    /// dropped.
+    fn leave(&mut self) {}
     /// Packets in one vertex can go on to another.
     fn depend(&mut self, from: u32, to: u32);
     /// Packets in `from`, at `node`, can go on to all of `nexts`. For one stream these are the same
@@ -164,6 +172,17 @@ impl<'n> Streams<'n> {
         }
     }
 
+    /// Lets packets of all streams enter at every switch, in the class of their lane.
+    pub(crate) fn enter_everywhere(&mut self) {
+        let Traffic::AllPairs(lanes) = self.network.traffic else {
+            unreachable!("packets that may enter anywhere are no demands");
+        };
+        self.entrances = self.network.topology.switches().to_vec();
+        for (classes, lane) in self.entering.iter_mut().zip(lanes) {
+            classes.fill(mask(lane.class));
+        }
+    }
+
     /// The groups that the packets of `stream` belong to, at least one.
     pub(crate) fn groups(&self, stream: Stream) -> &[GroupId] {
         match stream.sources {
@@ -294,15 +313,21 @@ impl Walker {
             let (node, ingress) = channels.end(met.channel);
             let from = channels.vertex(met.channel, met.class);
             let carried = Carried { label: stream.label, class: met.class, hops: met.phase };
-            for &egress in routes.table.next_hops_of_way(node, stream.way) {
-                let Some(next) = channels.leaving(node, egress) else {
+            visitor.arrive(from);
+            let egresses = routes.table.next_hops_of_way(node, stream.way);
+            if egresses.is_empty() {
+                visitor.leave();
+            }
+            for &egress in egresses {
+                let next = channels.leaving(node, egress);
+                let passage = Passage { node, ingress, egress };
+                let class = next.and_then(|_| classes.next(passage, carried));
+                let (Some(next), Some(class)) = (next, class) else {
+                    visitor.leave();
                     continue;
                 };
-                let passage = Passage { node, ingress, egress };
-                if let Some(class) = classes.next(passage, carried) {
-                    visitor.depend(from, channels.vertex(next, class));
-                    self.visit_after(met.phase, next, class);
-                }
+                visitor.depend(from, channels.vertex(next, class));
+                self.visit_after(met.phase, next, class);
             }
         }
     }
@@ -321,10 +346,14 @@ impl Walker {
         while let Some(Visit { channel, class, .. }) = self.stack.pop() {
             let (node, _) = channels.end(channel);
             let from = channels.vertex(channel, class);
-            if let [egress] = table.next_hops_of_way(node, stream.way) {
+            visitor.arrive(from);
+            let egresses = table.next_hops_of_way(node, stream.way);
+            if let [egress] = egresses {
                 if let Some(next) = channels.leaving(node, *egress) {
                     visitor.depend(from, channels.vertex(next, class));
                     self.visit(next, class);
+                } else {
+                    visitor.leave();
                 }
                 continue;
             }
@@ -333,12 +362,15 @@ impl Walker {
                 Some(fan) => fan,
                 None => {
                     is_new = true;
-                    let ports = table.next_hops_of_way(node, stream.way).iter();
+                    let ports = egresses.iter();
                     let nexts = ports.filter_map(|egress| channels.leaving(node, *egress));
                     let vertices = nexts.map(|next| channels.vertex(next, class));
                     self.fans.add(node, class, vertices)
                 }
             };
+            if fan.is_empty() || fan.len() < egresses.len() {
+                visitor.leave();
+            }
             visitor.depend_all(from, node, &self.fans.vertices[fan.clone()]);
             if is_new {
                 for at in fan {

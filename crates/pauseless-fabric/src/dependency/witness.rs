@@ -6,6 +6,7 @@ use pauseless_core::id::{GroupId, NodeId, PortId};
 
 use super::channel::Channels;
 use super::graph::{Checker, Graph};
+use super::knot::{PortChoice, follow_trapped};
 use super::walk::{Stream, Streams, Visitor, Walker};
 use super::{Buffer, Lane, Network, component};
 
@@ -79,14 +80,19 @@ impl Checker {
         left_out: &[bool],
         count_max: usize,
     ) -> Vec<Component> {
-        let channels = self.channels().clone();
+        let channels = self.shared_channels();
         let streams = Streams::new(network, &channels, left_out);
+        let knot = match self.choice() {
+            PortChoice::WhenQueued => None,
+            PortChoice::AtHead => Some(graph.waiting()),
+        };
         let explained = component::strong(graph).into_iter().take(count_max).map(|vertices| {
             let mut investigation = Investigation {
                 network,
                 channels: &channels,
                 streams: &streams,
                 walker: self.walker(),
+                knot: knot.as_deref(),
                 cycle: component::shortest_cycle(graph, &vertices),
             };
             let is_inside = |vertex: &&u32| vertices.binary_search(vertex).is_ok();
@@ -107,6 +113,8 @@ struct Investigation<'i> {
     channels: &'i Channels,
     streams: &'i Streams<'i>,
     walker: &'i mut Walker,
+    /// The vertices of the knot that the cycle is in, marked; `None` where any cycle can last.
+    knot: Option<&'i [bool]>,
     cycle: Vec<u32>,
 }
 
@@ -142,7 +150,10 @@ impl Investigation<'_> {
         let mut involved = Vec::new();
         for &stream in &self.streams.list {
             let trace = self.trace(stream);
-            let uses = trace.uses(&self.cycle);
+            let uses = match self.knot {
+                None => trace.uses(&self.cycle),
+                Some(inside) => self.trapped(stream, inside).uses(&self.cycle),
+            };
             if !uses.contains(&true) {
                 continue;
             }
@@ -312,10 +323,15 @@ impl Investigation<'_> {
     fn trace(&mut self, stream: Stream) -> Trace {
         let mut trace = Trace::default();
         self.walker.follow(self.streams, stream, &mut trace);
-        trace.entries.sort_unstable_by_key(|(switch, vertex)| (*vertex, *switch));
-        // All demands of one switch enter alike.
-        trace.entries.dedup();
-        trace.edges.sort_unstable_by_key(|(_, to)| *to);
+        trace.sort();
+        trace
+    }
+
+    /// What packets of `stream` do while they are trapped in a knot.
+    fn trapped(&mut self, stream: Stream, inside: &[bool]) -> Trace {
+        let mut trace = Trace::default();
+        follow_trapped(self.walker, self.streams, stream, inside, &mut trace);
+        trace.sort();
         trace
     }
 
@@ -357,6 +373,13 @@ impl Visitor for Trace {
 }
 
 impl Trace {
+    fn sort(&mut self) {
+        self.entries.sort_unstable_by_key(|(switch, vertex)| (*vertex, *switch));
+        // All demands of one switch enter alike.
+        self.entries.dedup();
+        self.edges.sort_unstable_by_key(|(_, to)| *to);
+    }
+
     /// Whether the dependency from each hop of the cycle to the next is made.
     fn uses(&self, cycle: &[u32]) -> Vec<bool> {
         let next = |at: usize| cycle[(at + 1) % cycle.len()];

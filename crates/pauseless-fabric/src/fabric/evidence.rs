@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::table::WayId;
 
+use crate::dependency::PortChoice;
+use crate::routing::Routing;
+
 /// What the files of a fabric say beyond its graph.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
@@ -18,6 +21,12 @@ pub struct Evidence {
     pub lanes: LaneEvidence,
     /// What an InfiniBand subnet manager calls the ends of paths; empty elsewhere.
     pub addresses: Addresses,
+    /// When switches choose among the ports that their tables allow. No dump says it; what chips with
+    /// a shared memory do is assumed.
+    pub choice: PortChoice,
+    /// The rule that routes an escape class, to which every packet may change at every switch; `None`
+    /// if there is no such class.
+    pub escape: Option<Routing>,
 }
 
 /// What an InfiniBand subnet manager calls the ends of paths.

@@ -108,7 +108,7 @@ pub fn packets_min(oracle: &Oracle, edges: &[Edge]) -> usize {
 }
 
 /// Every host to every other in each lane, or the demands, less those who are left out.
-fn packets(network: &Network<'_>, left_out: &[bool]) -> Vec<Demand> {
+pub fn packets(network: &Network<'_>, left_out: &[bool]) -> Vec<Demand> {
     let target = |group| network.routes.groups.target(group);
     let is_in = |host: NodeId| !left_out[host.index()];
     let packets = match network.traffic {
@@ -169,7 +169,7 @@ fn follow(network: &Network<'_>, packet: Demand) -> BTreeSet<Edge> {
     edges
 }
 
-fn is_lossy(network: &Network<'_>, buffer: Buffer) -> bool {
+pub fn is_lossy(network: &Network<'_>, buffer: Buffer) -> bool {
     network.lossy.at(buffer.node, buffer.port) & 1 << buffer.class.0 != 0
 }
 

@@ -15,6 +15,7 @@ use pauseless_fabric::topology::{LinkIndex, LinkSpec, Topology};
 pub const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
 
 /// Everything that a [`Network`] borrows.
+#[derive(Clone)]
 pub struct Case {
     pub topology: Topology,
     pub routes: Routes,

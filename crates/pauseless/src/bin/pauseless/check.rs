@@ -20,7 +20,7 @@ use pauseless_fabric::routing::{Multipath, Routing};
 use pauseless_scenario::shape;
 use pauseless_text::record::to_text;
 
-use crate::args::{CheckArgs, DenyFault, Failing, Fix};
+use crate::args::{CheckArgs, Choose, DenyFault, Failing, Fix};
 use crate::lint;
 use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Bar, Count, Interrupt};
@@ -40,6 +40,17 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         routing.context("--routing detour: a detour needs a failure; use --reroute detour")
     });
     let routing = routing.transpose()?;
+    let escape = args.escape.map(|rule| {
+        let routing = rule.routing(args.seed);
+        routing.context("--escape detour: an escape class needs ways of its own")
+    });
+    let escape = escape.transpose()?;
+    if args.confirm && args.choose == Choose::AtHead {
+        bail!(
+            "--confirm simulates switches that commit packets to an egress when they are queued; \
+             leave out --choose at-head"
+        );
+    }
     let mut fabrics = Vec::new();
     if args.generate.is_empty() {
         // Other routes than the fabric's own would meet the classes that are for tunnels.
@@ -62,6 +73,8 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         if let Some(routing) = routing {
             fabric.route_by(routing);
         }
+        fabric.evidence.choice = args.choose.choice();
+        fabric.evidence.escape = escape;
     }
     if args.deny.iter().chain(&args.allow).any(|word| *word == DenyFault::Unrouted) {
         output::complain("pauseless: `unrouted` is called `unroutable` now, and denied by default");

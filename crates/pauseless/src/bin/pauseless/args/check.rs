@@ -7,6 +7,7 @@ use pauseless_check::advice::Kind;
 use pauseless_check::sweep::Amount;
 use pauseless_check::transient::Options as Transient;
 use pauseless_compat::htsim::Options;
+use pauseless_fabric::dependency::PortChoice;
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
 
@@ -24,6 +25,13 @@ pub struct CheckArgs {
     /// Route by this rule instead of the fabric's own tables or rule
     #[arg(long, value_enum, value_name = "RULE")]
     pub routing: Option<Rule>,
+    /// When switches choose among several ports that a packet may take (adaptive routing, ECMP): this
+    /// decides which cycles can deadlock
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Choose::WhenQueued)]
+    pub choose: Choose,
+    /// Blocked packets may change to a further class, an escape class, which is routed by this rule
+    #[arg(long, value_enum, value_name = "RULE", conflicts_with = "failures")]
+    pub escape: Option<Rule>,
     /// Leave out these end nodes: names, with * for any text; repeatable
     #[arg(long, value_name = "NAME")]
     pub leave_out: Vec<String>,
@@ -101,6 +109,25 @@ pub struct CheckArgs {
     /// Print the verdict only
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// When a switch chooses among the ports that a packet may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Choose {
+    /// When the packet is put into an egress queue: any cycle counts (union rule)
+    WhenQueued,
+    /// Whenever it is at the head of an input queue: only a knot counts (knot rule)
+    AtHead,
+}
+
+impl Choose {
+    /// The choice as the library knows it.
+    pub fn choice(self) -> PortChoice {
+        match self {
+            Choose::WhenQueued => PortChoice::WhenQueued,
+            Choose::AtHead => PortChoice::AtHead,
+        }
+    }
 }
 
 /// A finding that makes a check fail.

@@ -27,7 +27,7 @@ use pauseless_scenario::{Problems, StopOn};
 use pauseless_text::quantity::parse_span;
 use pauseless_text::source::Source;
 
-pub use check::{CheckArgs, ConvertArgs, ConvertFormat, DenyFault, Failing, Fix};
+pub use check::{CheckArgs, Choose, ConvertArgs, ConvertFormat, DenyFault, Failing, Fix};
 pub use lint::LintArgs;
 pub use metrics::MetricsArgs;
 #[cfg(target_os = "linux")]
