@@ -12,7 +12,6 @@ pub mod wire;
 pub mod congestion;
 pub mod flow_control;
 
-pub mod balance;
 pub mod class_map;
 pub mod deadlock;
 pub mod derive;
