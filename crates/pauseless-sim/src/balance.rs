@@ -101,7 +101,7 @@ pub struct LeastQueue {
     pub compare: Compare,
 }
 
-/// What [`Rule::LeastQueue`] compares.
+/// What [`Rule::LeastQueue`] compares to find the best next hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// The grade of the queue alone.
