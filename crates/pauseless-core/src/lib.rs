@@ -13,7 +13,6 @@ pub mod congestion;
 pub mod flow_control;
 
 pub mod arrivals;
-pub mod balance;
 pub mod class_map;
 pub mod deadlock;
 pub mod derive;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use pauseless_core::balance::{Compare, Drill, Flowlet, FlowletChoice, LeastQueue, Rule};
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_fabric::pattern::matches;
 use pauseless_fabric::topology::Topology;
+use pauseless_sim::balance::{self, Drill, Flowlet, LeastQueue, Rule};
 use pauseless_sim::config::{Flow, IngressTable, LoadBalancing, Reaction};
 
 use super::flows::TIMES;
@@ -20,7 +20,7 @@ use pauseless_text::declare::{
 };
 use pauseless_text::file::File;
 use pauseless_text::problem::Sink;
-use pauseless_text::{section, variant};
+use pauseless_text::{section, variant, words};
 
 /// The name of the section.
 pub const SECTION: &str = "load_balancing";
@@ -32,6 +32,28 @@ const SAMPLES: RangeInclusive<u64> = 1..=64;
 const MEMORIES: RangeInclusive<u64> = 0..=64;
 /// A silence takes some time.
 const GAPS: RangeInclusive<Span> = Span::ns(1)..=*TIMES.end();
+
+/// The next hop with which a flowlet begins, as files call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowletChoice(pub balance::FlowletChoice);
+
+words! {
+    FlowletChoice {
+        "random" => FlowletChoice(balance::FlowletChoice::Random),
+        "least-loaded" => FlowletChoice(balance::FlowletChoice::LeastLoaded),
+    }
+}
+
+/// What decides between queues, as files call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compare(pub balance::Compare);
+
+words! {
+    Compare {
+        "queue" => Compare(balance::Compare::Queue),
+        "pqb" => Compare(balance::Compare::PauseQueueLoad),
+    }
+}
 
 section! {
     /// How switches choose among several next hops, when they put a packet into an egress queue; later
@@ -54,7 +76,7 @@ section! {
         gap: Span, within GAPS, default Flowlet::default().gap;
         /// The next hop that a flowlet begins with: `"random"`, as in LetFlow, or `"least-loaded"`, by
         /// what the ports of this switch have sent lately, as in CONGA without its feedback.
-        choice: FlowletChoice, default Flowlet::default().choice;
+        choice: FlowletChoice, default FlowletChoice(Flowlet::default().choice);
     }
 }
 
@@ -78,7 +100,7 @@ section! {
         read_every: Span, within TIMES, default Span::ns(100);
         /// With `"pqb"` an egress that the far end has stopped comes last, then the grade of the queue
         /// decides, then that of the load in 30 us: none, below 15 %, below 50 %, or above.
-        compare: Compare, default Compare::Queue;
+        compare: Compare, default Compare(balance::Compare::Queue);
     }
 }
 
@@ -126,7 +148,7 @@ pub(crate) fn info() -> Info {
 pub struct Balanced {
     /// Whom it is about.
     pub common: Common,
-    /// How they choose.
+    /// The rule with its keys.
     pub kind: Kind,
     /// The name of the kind and where it stands.
     pub word: At<&'static str>,
@@ -246,7 +268,7 @@ impl Kind {
             Kind::Random => Rule::Random,
             Kind::RoundRobin => Rule::RoundRobin,
             Kind::Flowlet(keys) => {
-                Rule::Flowlet(Flowlet { gap: keys.gap.value, choice: keys.choice.value })
+                Rule::Flowlet(Flowlet { gap: keys.gap.value, choice: keys.choice.value.0 })
             }
             Kind::Drill(keys) => {
                 Rule::Drill(Drill { samples: keys.samples.value, memory: keys.memory.value })
@@ -258,7 +280,7 @@ impl Kind {
                 Rule::LeastQueue(LeastQueue {
                     full,
                     read_every: keys.read_every.value,
-                    compare: keys.compare.value,
+                    compare: keys.compare.value.0,
                 })
             }
         }

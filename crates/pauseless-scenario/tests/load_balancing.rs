@@ -1,10 +1,10 @@
 //! `[[load_balancing]]`: what files say, what is refused, and what comes of it in fat trees and leaf-spine
 //! fabrics, beside htsim.
 
-use pauseless_core::balance::{Compare, LeastQueue, Rule};
 use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_scenario::{Overrides, Scenario};
+use pauseless_sim::balance::{Compare, LeastQueue, Rule};
 use pauseless_sim::{Outcome, run};
 
 fn read(text: &str) -> Result<Scenario, String> {

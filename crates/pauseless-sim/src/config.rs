@@ -1,6 +1,5 @@
 //! The configuration of a run, validated by the code that builds it.
 
-use pauseless_core::balance::Rule;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::{Control, FlowControl};
@@ -16,6 +15,7 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::rng::hash_name;
 use pauseless_fabric::topology::Topology;
 
+use crate::balance::Rule;
 use crate::change::Changes;
 use crate::clock::Clocks;
 use crate::event::Kind;
@@ -311,7 +311,7 @@ pub struct LoadBalancing {
     pub node: NodeId,
     /// The class in which the packets come.
     pub class: Class,
-    /// How it chooses.
+    /// The rule by which the switch chooses.
     pub rule: Rule,
     /// Shorter frames, such as acknowledgements, go by the hash of their flow.
     pub hash_below: Bytes,

@@ -8,6 +8,7 @@ extern crate self as pauseless_sim;
 #[path = "../tests/networks/mod.rs"]
 mod networks;
 
+pub mod balance;
 pub mod change;
 #[cfg(test)]
 mod change_tests;

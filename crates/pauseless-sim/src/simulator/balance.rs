@@ -1,12 +1,12 @@
 //! Load balancing: by which next hop a switch sends each packet, where its flow's hash does not say.
 
-use pauseless_core::balance::{Backlog, Balancer, Choosing, Egresses, Rule};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::switch::Switch;
 use pauseless_core::unit::{Bytes, Rate, Time};
 
 use super::Simulator;
 use super::changes::NoWay;
+use crate::balance::{Backlog, Balancer, Choosing, Egresses, Rule};
 use crate::config::Config;
 use crate::fabric::{End, Fabric, Node, Packet};
 use crate::rng::{Purpose, Stream};

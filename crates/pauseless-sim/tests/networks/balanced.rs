@@ -1,12 +1,12 @@
 //! Networks in which switches choose among several next hops.
 
-use pauseless_core::balance::{Compare, Drill, Flowlet, FlowletChoice, LeastQueue, Rule};
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_sim::Config;
+use pauseless_sim::balance::{Compare, Drill, Flowlet, FlowletChoice, LeastQueue, Rule};
 use pauseless_sim::config::{Flow, Ingress, LoadBalancing};
 use pauseless_sim::rng::{Purpose, Stream};
 

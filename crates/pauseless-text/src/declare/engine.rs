@@ -1,7 +1,6 @@
 //! The words that files have for the choices of the engine. They stand here because a trait of this
 //! crate can be implemented for types of the core only here.
 
-use pauseless_core::balance::{Compare, FlowletChoice};
 use pauseless_core::class_map::{self, Beyond};
 use pauseless_core::congestion::dcqcn::{Clamp, CnpCheck, Style};
 use pauseless_core::congestion::marking::MarkAt;
@@ -62,13 +61,6 @@ words! {
         "go-back-n" => Recovery::GoBackN(GoBackN::default()),
     }
 }
-words! {
-    FlowletChoice {
-        "random" => FlowletChoice::Random,
-        "least-loaded" => FlowletChoice::LeastLoaded,
-    }
-}
-words! { Compare { "queue" => Compare::Queue, "pqb" => Compare::PauseQueueLoad } }
 words! {
     Receiver {
         "in-order" => Receiver::InOrder,

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pauseless_core::balance::FlowletChoice;
 use pauseless_core::congestion::dcqcn::{Clamp, Style};
 use pauseless_core::congestion::timely::Update;
 use pauseless_core::memory::Alpha;
@@ -22,7 +21,7 @@ use pauseless_scenario::custom::{Custom, Link, Node};
 use pauseless_scenario::events::{self, Converge};
 use pauseless_scenario::flow_control::{self, Pfc};
 use pauseless_scenario::flows::{self, Timing};
-use pauseless_scenario::load_balancing::{self, DrillKeys, FlowletKeys};
+use pauseless_scenario::load_balancing::{self, DrillKeys, FlowletChoice, FlowletKeys};
 use pauseless_scenario::memory::{
     Kind, Lane, LaneAt, LanePorts, Memory, SetAside, SharedMemory, SwitchMemory,
 };
@@ -33,6 +32,7 @@ use pauseless_scenario::traffic::{self, FlowName, List, Listed, Named, Row, Rows
 pub use pauseless_scenario::transport::{self, WindowRule};
 use pauseless_scenario::verdict::{self, Verdict};
 use pauseless_scenario::{General, ScenarioFile, StopOn};
+use pauseless_sim::balance;
 use pauseless_text::declare::{At, Entry, Filled, Key, Place, Tables, WordOr, Written, list};
 use pauseless_text::source::Source;
 
@@ -191,7 +191,7 @@ impl Parts<'_> {
     /// How switches choose among next hops; `None` by the hash of flows.
     fn load_balancing(&self) -> Option<load_balancing::Balanced> {
         let least_loaded = FlowletKeys {
-            choice: Filled::new(FlowletChoice::LeastLoaded),
+            choice: Filled::new(FlowletChoice(balance::FlowletChoice::LeastLoaded)),
             ..FlowletKeys::default()
         };
         let (value, kind) = match self.settings.balancing {

@@ -1,10 +1,9 @@
 //! How much the ports of a switch have carried lately.
 
-use alloc::vec::Vec;
+use pauseless_core::id::PortId;
+use pauseless_core::unit::{Bytes, Span, Time};
 
 use super::Egresses;
-use crate::id::PortId;
-use crate::unit::{Bytes, Span, Time};
 
 /// The loads of all ports that were asked for so far.
 #[derive(Clone, Debug, Default)]

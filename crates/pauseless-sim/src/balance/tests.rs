@@ -80,7 +80,7 @@ fn one_next_hop_is_no_choice_and_none_is_none() {
 fn every_round_is_another_order_of_all_next_hops() {
     let mut balancer = Balancer::new(Rule::RoundRobin, 1);
     let state = Ports::default();
-    let mut orders = alloc::collections::BTreeSet::new();
+    let mut orders = std::collections::BTreeSet::new();
     for _ in 0..500 {
         // Another set in between has a round of its own, and another destination shares this one.
         let _ = balancer.choose(at(0), to(0), &FOUR[1..], &state);
@@ -131,19 +131,19 @@ fn a_flowlet_can_begin_with_the_least_loaded_port() {
     let rule = Flowlet { gap: Span::us(10), choice: FlowletChoice::LeastLoaded };
     let mut balancer = Balancer::new(Rule::Flowlet(rule), 1);
     // 8 Gb/s for 250 us are 250 KB, of which the levels are eighths.
-    let mut state = Ports { sent: alloc::vec![125_000; 8], ..Ports::default() };
+    let mut state = Ports { sent: vec![125_000; 8], ..Ports::default() };
     state.sent[FOUR[2].index()] = 31_249;
     assert_eq!(balancer.choose(at(1), to(0), &FOUR, &state), Some(FOUR[2]));
     // 1 ms later little is left of either: 125 KB * 0.8^20 are less than an eighth.
     let later = |flow| Choosing { flow: FlowId(flow), ..to(0) };
     let found = (1..200).map(|flow| balancer.choose(at(1_001), later(flow), &FOUR, &state));
-    let found = alloc::collections::BTreeSet::from_iter(found);
+    let found = std::collections::BTreeSet::from_iter(found);
     assert_eq!(found.len(), 4);
 }
 
 #[test]
 fn drill_takes_the_shortest_of_its_samples_and_remembers_it() {
-    let mut state = Ports { waiting: alloc::vec![9_000; 8], ..Ports::default() };
+    let mut state = Ports { waiting: vec![9_000; 8], ..Ports::default() };
     state.waiting[FOUR[1].index()] = 1_000;
     let drill = |samples, memory| Rule::Drill(Drill { samples, memory });
     // Whoever looks at all of them finds it at once.
@@ -167,7 +167,7 @@ fn drill_takes_the_shortest_of_its_samples_and_remembers_it() {
 fn the_least_queue_is_known_by_its_grade() {
     let rule = Rule::LeastQueue(least_queue(Compare::Queue));
     // Just below and at 5 % of 100 KB, at 10 and at 20 %.
-    let mut state = Ports { waiting: alloc::vec![0; 8], ..Ports::default() };
+    let mut state = Ports { waiting: vec![0; 8], ..Ports::default() };
     let mut taken = |waiting: [u64; 4]| {
         for (port, bytes) in FOUR.iter().zip(waiting) {
             state.waiting[port.index()] = bytes;
@@ -186,7 +186,7 @@ fn a_grade_may_be_as_old_as_it_may() {
     let rule = LeastQueue { read_every: Span::us(2), ..least_queue(Compare::Queue) };
     let mut balancer = Balancer::new(Rule::LeastQueue(rule), 1);
     let pair = &FOUR[..2];
-    let mut state = Ports { waiting: alloc::vec![0; 8], ..Ports::default() };
+    let mut state = Ports { waiting: vec![0; 8], ..Ports::default() };
     state.waiting[pair[0].index()] = 50_000;
     assert_eq!(balancer.choose(at(5), to(0), pair, &state), Some(pair[1]));
     state.waiting.swap(pair[0].index(), pair[1].index());
@@ -197,11 +197,7 @@ fn a_grade_may_be_as_old_as_it_may() {
 #[test]
 fn a_stopped_port_is_the_last_choice_and_load_decides_between_equal_queues() {
     let rule = Rule::LeastQueue(least_queue(Compare::PauseQueueLoad));
-    let mut state = Ports {
-        waiting: alloc::vec![0; 8],
-        stopped: alloc::vec![false; 8],
-        sent: alloc::vec![0; 8],
-    };
+    let mut state = Ports { waiting: vec![0; 8], stopped: vec![false; 8], sent: vec![0; 8] };
     for port in &FOUR[..3] {
         state.stopped[port.index()] = true;
     }

@@ -22,12 +22,11 @@
 
 mod load;
 
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
+use std::collections::BTreeMap;
 
-use crate::congestion::dither::Dither;
-use crate::id::{FlowId, GroupId, PortId};
-use crate::unit::{Bytes, Rate, Span, Time};
+use pauseless_core::congestion::dither::Dither;
+use pauseless_core::id::{FlowId, GroupId, PortId};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use load::Loads;
 
@@ -102,10 +101,10 @@ pub struct LeastQueue {
     pub compare: Compare,
 }
 
-/// What [`Rule::LeastQueue`] compares.
+/// What [`Rule::LeastQueue`] compares to find the best next hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// The grade of the queue.
+    /// The grade of the queue alone.
     Queue,
     /// Whether the far end has stopped the egress, then the grade of the queue, then that of the load
     /// in the last 30 us: none, below 15 %, below 50 %, or above.
@@ -147,7 +146,7 @@ pub struct Backlog {
 /// A packet for which a next hop is to be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choosing {
-    /// The destination.
+    /// The destination that it is forwarded to.
     pub group: GroupId,
     /// The flow that the packet belongs to, or is feedback about.
     pub flow: FlowId,
