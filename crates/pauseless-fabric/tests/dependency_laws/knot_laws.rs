@@ -298,7 +298,7 @@ fn every_cycle_of_a_knot_is_explained_by_packets_that_are_trapped() {
 #[derive(Debug, Default)]
 struct Tally {
     safe: u32,
-    unsafe_: u32,
+    at_risk: u32,
     deadlocked: u32,
     dissolving: u32,
 }
@@ -321,14 +321,14 @@ fn packets_that_move_at_random_never_deadlock_without_a_cycle_or_a_knot() {
             });
             assert!(!is_safe || !is_deadlocked, "{choice:?}");
             tally.safe += u32::from(is_safe);
-            tally.unsafe_ += u32::from(!is_safe);
+            tally.at_risk += u32::from(!is_safe);
             tally.deadlocked += u32::from(is_deadlocked);
             let is_cyclic = graph(&case, PortChoice::WhenQueued).is_cyclic();
             tally.dissolving += u32::from(is_safe && is_cyclic);
         });
         eprintln!("{choice:?}: {tally:?}");
         if is_all {
-            assert!(tally.deadlocked > tally.unsafe_ / 4 && tally.safe > 200, "{tally:?}");
+            assert!(tally.deadlocked > tally.at_risk / 4 && tally.safe > 200, "{tally:?}");
             assert!(choice == Choice::WhenQueued || tally.dissolving > 20, "{tally:?}");
         }
     }

@@ -40,17 +40,7 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         routing.context("--routing detour: a detour needs a failure; use --reroute detour")
     });
     let routing = routing.transpose()?;
-    let escape = args.escape.map(|rule| {
-        let routing = rule.routing(args.seed);
-        routing.context("--escape detour: an escape class needs ways of its own")
-    });
-    let escape = escape.transpose()?;
-    if args.confirm && args.choose == Choose::AtHead {
-        bail!(
-            "--confirm simulates switches that commit packets to an egress when they are queued; \
-             leave out --choose at-head"
-        );
-    }
+    let escape = escape(args)?;
     let mut fabrics = Vec::new();
     if args.generate.is_empty() {
         // Other routes than the fabric's own would meet the classes that are for tunnels.
@@ -110,6 +100,22 @@ const LOSSY: &[&str] = &[
     "PL101", "PL103", "PL201", "PL204", "PL205", "PL206", "PL207", "PL303", "PL304", "PL314",
     "PL601", "PL604", "PL701", "PL704",
 ];
+
+/// The rule of the escape class, if one was named. What the simulator cannot confirm, because its
+/// switches never choose at the head of a queue, is refused.
+fn escape(args: &CheckArgs) -> anyhow::Result<Option<Routing>> {
+    if args.confirm && args.choose == Choose::AtHead {
+        bail!(
+            "--confirm simulates switches that commit packets to an egress when they are queued; \
+             leave out --choose at-head"
+        );
+    }
+    let Some(rule) = args.escape else {
+        return Ok(None);
+    };
+    let routing = rule.routing(args.seed);
+    routing.context("--escape detour: an escape class needs ways of its own").map(Some)
+}
 
 /// Takes the user's word that all packets use one service level.
 fn one_lane(fabric: &mut Fabric) -> anyhow::Result<()> {
