@@ -144,7 +144,10 @@ fn one_flow_takes_what_htsim_says() {
 const SEEDS: u64 = 8;
 
 fn mean_last_us(trial: Trial) -> f64 {
-    let lasts = Vec::from_iter((1..=SEEDS).map(|seed| last_us(&permutation(trial, seed))));
+    let runs = Vec::from_iter((1..=SEEDS).map(|seed| permutation(trial, seed)));
+    let lasts = Vec::from_iter(runs.iter().map(last_us));
+    let extents = runs.iter().filter_map(|run| Some(run.reordering.as_ref()?.extents.max()));
+    let extent = extents.max().unwrap_or(0);
     let mean = lasts.iter().sum::<f64>() / lasts.len() as f64;
     let least = lasts.iter().copied().fold(f64::INFINITY, f64::min);
     let most = lasts.iter().copied().fold(0.0, f64::max);
@@ -152,7 +155,7 @@ fn mean_last_us(trial: Trial) -> f64 {
     let (mark_above, window) = (mark_above.get(), window.get());
     println!(
         "{kind:?} of {values} values, marks above {mark_above} B, window {window} B, slow link {has_slow_link}: \
-         mean {mean:.1} us, {least:.1} to {most:.1}"
+         mean {mean:.1} us, {least:.1} to {most:.1}, extent up to {extent}"
     );
     mean
 }
