@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What decides the result of a run, by crate.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "pauseless-check/src/reach.rs",
     "pauseless-compat/src",
     "pauseless-core/src",
@@ -17,6 +17,7 @@ const SOURCES: [&str; 12] = [
     "pauseless-scenario/src",
     "pauseless-sim/src",
     "pauseless-text/src",
+    "pauseless-wire/src",
 ];
 
 fn main() {

@@ -5,9 +5,9 @@
 use libfuzzer_sys::fuzz_target;
 use pauseless_core::congestion::Sequence;
 use pauseless_core::id::{Class, FlowId};
-use pauseless_core::wire::MacAddress;
-use pauseless_core::wire::ack::Ack;
-use pauseless_core::wire::roce::Packet;
+use pauseless_wire::MacAddress;
+use pauseless_wire::ack::Ack;
+use pauseless_wire::roce::Packet;
 
 fuzz_target!(|input: (&[u8], (u32, u32, bool, u8), Vec<(u16, u8)>)| {
     let (bytes, (flow, sequence, is_marked, class), changes) = input;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_core::wire::cnm::Cnm;
+use pauseless_wire::cnm::Cnm;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(cnm) = Cnm::parse(bytes) {

@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use pauseless_core::id::{Class, FlowId};
-use pauseless_core::wire::MacAddress;
-use pauseless_core::wire::cnp::Cnp;
-use pauseless_core::wire::roce::Packet;
+use pauseless_wire::MacAddress;
+use pauseless_wire::cnp::Cnp;
+use pauseless_wire::roce::Packet;
 
 fuzz_target!(|input: (&[u8], (u32, Option<u32>, bool, u8), Vec<(u16, u8)>)| {
     let (bytes, (flow, rate_mbps, is_congested, class), changes) = input;

@@ -7,8 +7,8 @@ use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::flow_control::cbfc::Counters;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_core::wire::control::{Header, LEN, parse};
-use pauseless_core::wire::{Envelope, MacAddress, is_control};
+use pauseless_wire::control::{Header, LEN, parse};
+use pauseless_wire::{Envelope, MacAddress, is_control};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (kind, bytes) = input;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_core::wire::gfc::{Packet, Repr};
+use pauseless_wire::gfc::{Packet, Repr};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(repr) = Packet::new(bytes).and_then(|packet| Repr::parse(&packet)) {

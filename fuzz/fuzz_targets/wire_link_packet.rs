@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_core::wire::crc::crc16;
-use pauseless_core::wire::link_packet::{Packet, Repr};
+use pauseless_wire::crc::crc16;
+use pauseless_wire::link_packet::{Packet, Repr};
 
 fuzz_target!(|bytes: &[u8]| {
     read(bytes);

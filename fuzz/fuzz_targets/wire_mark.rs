@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_core::wire::ip::{Ecn, ecn_of};
-use pauseless_core::wire::{class_of, mark_congestion};
+use pauseless_wire::ip::{Ecn, ecn_of};
+use pauseless_wire::{class_of, mark_congestion};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (kind, bytes) = input;

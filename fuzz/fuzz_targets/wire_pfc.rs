@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_core::wire::pfc::{Packet, Repr};
+use pauseless_wire::pfc::{Packet, Repr};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(repr) = Packet::new(bytes).and_then(|packet| Repr::parse(&packet)) {

@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use pauseless_core::id::{Class, FlowId};
-use pauseless_core::wire::MacAddress;
-use pauseless_core::wire::ip::Ecn;
-use pauseless_core::wire::roce::{Data, Packet};
+use pauseless_wire::MacAddress;
+use pauseless_wire::ip::Ecn;
+use pauseless_wire::roce::{Data, Packet};
 
 fuzz_target!(|input: (&[u8], (u32, u64, u64, u8, u16), Vec<(u16, u8)>)| {
     let (bytes, (flow, number, stamp_ns, traffic_class, size), changes) = input;

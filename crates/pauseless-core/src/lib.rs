@@ -7,7 +7,6 @@ extern crate alloc;
 
 pub mod id;
 pub mod unit;
-pub mod wire;
 
 pub mod congestion;
 pub mod flow_control;

@@ -11,10 +11,7 @@ use pauseless_core::congestion::{
     dcqcn,
 };
 use pauseless_core::flow_control::{FlowControl, pfc};
-use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Rate, Time};
-use pauseless_core::wire::cnp::Cnp;
-use pauseless_core::wire::control::{Contents, Unwelcome};
 
 fn flow_control(xoff: Bytes) -> FlowControl {
     let pfc = FlowControl::Pfc(pfc::Config { xoff, xon: Bytes::kb(1), quanta: pfc::QUANTA_MAX });
@@ -37,18 +34,6 @@ fn configurations_are_copied_compared_and_named() {
     assert_ne!(outside, disguised_congestion(dcqcn, Language::Bytes));
     assert_ne!(outside, dcqcn);
     assert_eq!(outside.name(), "disguised");
-}
-
-/// Even one that speaks as PFC does: nobody has said that its frames mean the same.
-#[test]
-fn no_frame_is_for_an_outside_scheme() {
-    let control = flow_control(Bytes::kb(80));
-    assert!(!control.has_frames());
-    let mut times = [None; 8];
-    times[3] = Some(7);
-    let heard = Contents::Times(times).controls(|_| Some(&control));
-    assert_eq!(Vec::from_iter(heard), [Err(Unwelcome::Scheme(Class(3)))]);
-    assert_eq!(Cnp::fields(Feedback::Outside([1; 8])), None);
 }
 
 /// A scheme from another crate may want anything of switches, so they are ready for it; acknowledgements and

@@ -6,7 +6,7 @@ use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::port::PortConfig;
 use pauseless_core::switch::{SwitchConfig, watchdog};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_core::wire::{Envelope, MacAddress};
+use pauseless_wire::{Envelope, MacAddress};
 
 /// What switches and hosts have in common.
 #[derive(Clone, Debug)]

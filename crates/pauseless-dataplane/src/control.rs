@@ -5,7 +5,7 @@ use pauseless_core::flow_control::{Control, FlowControl, Signal};
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::port::{Port, PortConfig};
 use pauseless_core::unit::{Bytes, Time};
-use pauseless_core::wire::control::{self, Header, LEN};
+use pauseless_wire::control::{self, Header, LEN};
 
 use crate::report::PortCounters;
 use crate::station::{Complaint, Station};
@@ -28,7 +28,7 @@ impl Ends {
         }
         Ends {
             far: lanes.clone().map(|lane| lane.egress).collect(),
-            counters: lanes.map(|lane| Counters::of(&lane.ingress)).collect(),
+            counters: lanes.map(|lane| control::counters_of(&lane.ingress)).collect(),
         }
     }
 

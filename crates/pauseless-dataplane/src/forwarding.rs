@@ -1,7 +1,7 @@
 //! Forwarding of frames by their destination address.
 
 use pauseless_core::id::PortId;
-use pauseless_core::wire::MacAddress;
+use pauseless_wire::MacAddress;
 
 /// A static forwarding table, without learning.
 #[derive(Clone, Debug)]

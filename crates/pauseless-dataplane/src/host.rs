@@ -16,10 +16,10 @@ use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::switch::Transmit;
 use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_core::wire::cnp::Cnp;
-use pauseless_core::wire::ip::Ecn;
-use pauseless_core::wire::roce::{self, Data};
-use pauseless_core::wire::{self, Malformed};
+use pauseless_wire::Malformed;
+use pauseless_wire::cnp::Cnp;
+use pauseless_wire::ip::Ecn;
+use pauseless_wire::roce::{self, Data};
 
 use crate::agenda::{Due, Task};
 use crate::config::{HostNodeConfig, SentFlow};
@@ -299,7 +299,9 @@ impl Body {
         let now = self.station.agenda.arrive(now);
         match self.station.take_in(now, PORT, &frame) {
             Shape::Short | Shape::Long => {}
-            Shape::Good if wire::is_control(frame.bytes) => self.on_control(now, frame.bytes),
+            Shape::Good if pauseless_wire::is_control(frame.bytes) => {
+                self.on_control(now, frame.bytes)
+            }
             Shape::Good => self.on_packet(now, frame.bytes),
         }
     }
@@ -319,7 +321,7 @@ impl Body {
     /// Handles a frame that is no control frame: it takes ingress buffer until it was processed.
     fn on_packet(&mut self, now: Time, frame: &[u8]) {
         let size = frame_size(frame.len());
-        let mut class = wire::class_of(frame);
+        let mut class = pauseless_wire::class_of(frame);
         let counters = self.station.counters(PORT);
         counters.received += 1;
         counters.received_bytes += size;
@@ -394,7 +396,7 @@ impl Body {
     /// Counts a frame that is for nobody here.
     fn refuse(&mut self, frame: &[u8]) {
         self.station.counters(PORT).unknown += 1;
-        if let Some(address) = wire::destination(frame) {
+        if let Some(address) = pauseless_wire::destination(frame) {
             let why = format_args!("nothing here expects a frame for {address}; more are counted");
             self.station.complain(PORT, Complaint::Unknown, why);
         }

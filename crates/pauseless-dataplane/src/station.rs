@@ -7,8 +7,8 @@ use std::{fmt, io};
 use pauseless_core::id::PortId;
 use pauseless_core::port::PortConfig;
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_core::wire::ethernet::{self, HEADER};
-use pauseless_core::wire::{self, Envelope, MacAddress};
+use pauseless_wire::ethernet::{self, HEADER};
+use pauseless_wire::{Envelope, MacAddress};
 
 use crate::agenda::{Agenda, Due};
 use crate::config::Common;
@@ -268,7 +268,7 @@ impl Station {
             },
         };
         if let Some(late) = late {
-            if wire::is_control(frame.bytes) {
+            if pauseless_wire::is_control(frame.bytes) {
                 self.late.control.add(late)
             } else {
                 self.late.data.add(late)
@@ -318,7 +318,7 @@ impl Station {
             None => state.leaving.push(Leaving {
                 due: due.due,
                 given: due.now,
-                is_control: wire::is_control(frame),
+                is_control: pauseless_wire::is_control(frame),
             }),
         }
         true

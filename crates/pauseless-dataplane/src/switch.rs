@@ -12,9 +12,9 @@ use pauseless_core::flow_control::{Control, Upstream};
 use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::switch::{Arrival, Switch, Transmit};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_core::wire::ip::{self, Ecn};
-use pauseless_core::wire::roce::{self, Data};
-use pauseless_core::wire::{self, MacAddress};
+use pauseless_wire::MacAddress;
+use pauseless_wire::ip::{self, Ecn};
+use pauseless_wire::roce::{self, Data};
 
 use crate::agenda::{Due, Task};
 use crate::config::SwitchNodeConfig;
@@ -149,7 +149,7 @@ impl SwitchNode {
     pub fn on_line(&self, port: PortId, class: Class) -> Bytes {
         match &self.body.lines[port.index()] {
             OnLine::Data { slot, size }
-                if wire::class_of(self.body.store.frame(*slot)) == class =>
+                if pauseless_wire::class_of(self.body.store.frame(*slot)) == class =>
             {
                 *size
             }
@@ -320,7 +320,9 @@ impl Body {
         match self.station.take_in(now, port, &frame) {
             Shape::Short => {}
             Shape::Long => self.discard(port, frame.bytes, frame.length),
-            Shape::Good if wire::is_control(frame.bytes) => self.on_control(now, port, frame.bytes),
+            Shape::Good if pauseless_wire::is_control(frame.bytes) => {
+                self.on_control(now, port, frame.bytes)
+            }
             Shape::Good => self.on_data(now, port, frame.bytes),
         }
     }
@@ -345,7 +347,7 @@ impl Body {
         let counters = self.station.counters(port);
         counters.received += 1;
         counters.received_bytes += size;
-        let address = wire::destination(frame).unwrap_or(MacAddress([0; 6]));
+        let address = pauseless_wire::destination(frame).unwrap_or(MacAddress([0; 6]));
         let Some(egress) = self.forwarding.port(address) else {
             counters.unknown += 1;
             let why = format_args!("no port for {address}; such frames are dropped and counted");
@@ -378,14 +380,14 @@ impl Body {
 
     /// Discards a frame, and gives its sender the credits back.
     fn discard(&mut self, port: PortId, frame: &[u8], length: usize) {
-        if !wire::is_control(frame) {
+        if !pauseless_wire::is_control(frame) {
             let class = self.class_of(port, frame);
             self.switch.handle_expired(port, class, frame_size(length));
         }
     }
 
     fn class_of(&mut self, port: PortId, frame: &[u8]) -> Class {
-        let class = wire::class_of(frame);
+        let class = pauseless_wire::class_of(frame);
         if class.index() < self.ends[port.index()].class_count() {
             return class;
         }
@@ -434,7 +436,8 @@ impl Body {
                 if is_marked {
                     let frame = self.store.frame_mut(slot);
                     // A switch before this one may have marked it already.
-                    let is_new = ip::ecn_of(frame) != Ecn::Marked && wire::mark_congestion(frame);
+                    let is_new =
+                        ip::ecn_of(frame) != Ecn::Marked && pauseless_wire::mark_congestion(frame);
                     self.station.counters(port).marked += u64::from(is_new);
                 }
                 (OnLine::Data { slot, size }, size)

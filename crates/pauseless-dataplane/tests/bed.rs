@@ -9,7 +9,6 @@ use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_core::wire::MacAddress;
 use pauseless_dataplane::bed::{Bed, BedNode, Machine};
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::config::{Common, HostNodeConfig, SentFlow};
@@ -17,6 +16,7 @@ use pauseless_dataplane::host::HostNode;
 use pauseless_dataplane::link::memory::{self, MemoryLink};
 use pauseless_dataplane::link::{Link, Losses, Received};
 use pauseless_dataplane::switch::SwitchNode;
+use pauseless_wire::MacAddress;
 use star::{common, port, received, sent, switch_config};
 
 const TICK: Span = Span::us(20);

@@ -17,12 +17,12 @@ use pauseless_core::congestion::{CongestionControl, Source, dcqcn, pcn};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_core::wire::MacAddress;
-use pauseless_core::wire::roce::Data;
 use pauseless_dataplane::config::{HostNodeConfig, ReceivedFlow, SentFlow};
 use pauseless_dataplane::host::HostNode;
 use pauseless_dataplane::link::{Link, Losses, Received, memory};
 use pauseless_dataplane::switch::SwitchNode;
+use pauseless_wire::MacAddress;
+use pauseless_wire::roce::Data;
 use star::*;
 
 /// Two hosts send to a third one as fast as they can.

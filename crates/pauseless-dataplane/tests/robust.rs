@@ -11,15 +11,15 @@ use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::switch::{Discipline, watchdog};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_core::wire::control::Header;
-use pauseless_core::wire::ip::{self, Ecn};
-use pauseless_core::wire::roce::Data;
-use pauseless_core::wire::{self, Envelope, MacAddress};
 use pauseless_dataplane::config::SwitchNodeConfig;
 use pauseless_dataplane::link::memory::{self, MemoryLink};
 use pauseless_dataplane::link::{Link, Received};
 use pauseless_dataplane::report::PortCounters;
 use pauseless_dataplane::switch::SwitchNode;
+use pauseless_wire::control::Header;
+use pauseless_wire::ip::{self, Ecn};
+use pauseless_wire::roce::Data;
+use pauseless_wire::{Envelope, MacAddress};
 use proptest::prelude::*;
 use star::*;
 
@@ -195,7 +195,7 @@ fn frames_that_come_marked_are_not_marked_here() {
         for number in 0..10 {
             let mut frame = data(0, number, 1_000);
             if is_before {
-                assert!(wire::mark_congestion(&mut frame));
+                assert!(pauseless_wire::mark_congestion(&mut frame));
             }
             bare.send(0, &frame);
         }

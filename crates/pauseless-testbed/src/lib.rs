@@ -24,11 +24,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pauseless_core::unit::{Bytes, Span};
-use pauseless_core::wire::Envelope;
 use pauseless_dataplane::net;
 use pauseless_dataplane::report::{Lateness, NodeReport, PortCounters, Quantiles};
 use pauseless_sim::Config;
 use pauseless_sim::outcome::Ended;
+use pauseless_wire::Envelope;
 
 use self::outcome::Measurements;
 use self::plan::NodePlan;

@@ -10,8 +10,6 @@ use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::transport::Receiver;
 use pauseless_core::unit::{Bytes, Span};
-use pauseless_core::wire::roce::Data;
-use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_dataplane::config::{
     Common, HostNodeConfig, ReceivedFlow, SentFlow, SwitchNodeConfig,
 };
@@ -19,6 +17,8 @@ use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Flow, Reaction, Recovery, Watchdog, WireLoss};
 use pauseless_sim::served::Served;
 use pauseless_sim::{Config, port_config, switch_config};
+use pauseless_wire::roce::Data;
+use pauseless_wire::{Envelope, MacAddress};
 
 use pauseless_text::quantity;
 

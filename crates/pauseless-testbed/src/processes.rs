@@ -239,7 +239,7 @@ const SCENARIO: &str = "scenario.toml";
 
 #[cfg(test)]
 mod tests {
-    use pauseless_core::wire::Envelope;
+    use pauseless_wire::Envelope;
 
     use super::*;
     use crate::node::file::{NodeFile, Role};

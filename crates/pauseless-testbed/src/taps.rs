@@ -69,7 +69,7 @@ mod tests {
     use std::time::Duration;
 
     use pauseless_core::id::{Class, FlowId, NodeId};
-    use pauseless_core::wire::{MacAddress, cnp::Cnp};
+    use pauseless_wire::{MacAddress, cnp::Cnp};
 
     use super::*;
 

@@ -180,6 +180,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 const CORE: &str = "pauseless-core";
+const WIRE: &str = "pauseless-wire";
 const FABRIC: &str = "pauseless-fabric";
 const SIM: &str = "pauseless-sim";
 const PAGE: &str = "pauseless-page";
@@ -200,12 +201,18 @@ const EXPERIMENTS: &str = "pauseless-experiments";
 const TESTBED: &str = "pauseless-testbed";
 
 /// The crates and what each may depend on, from the bottom up.
-const LAYERS: [Layer; 20] = [
+const LAYERS: [Layer; 21] = [
     Layer {
         name: CORE,
         below: &[],
         outside: Outside::Only(&[]),
         reason: "the core must run anywhere and needs nothing",
+    },
+    Layer {
+        name: WIRE,
+        below: &[CORE],
+        outside: Outside::Only(&[]),
+        reason: "it turns messages into bytes and back, wherever these come from",
     },
     Layer {
         name: FABRIC,
@@ -227,13 +234,13 @@ const LAYERS: [Layer; 20] = [
     },
     Layer {
         name: DATAPLANE,
-        below: &[CORE],
+        below: &[CORE, WIRE],
         outside: Outside::AnyButSerde,
         reason: "it and the simulator never see each other, and it knows no formats",
     },
     Layer {
         name: TEXT,
-        below: &[CORE, FABRIC],
+        below: &[CORE, WIRE, FABRIC],
         outside: Outside::Any,
         reason: "it is about words and places, and knows no kind of file",
     },
@@ -263,7 +270,7 @@ const LAYERS: [Layer; 20] = [
     },
     Layer {
         name: RUN,
-        below: &[CORE, FABRIC, SIM, TEXT, SCENARIO],
+        below: &[CORE, WIRE, FABRIC, SIM, TEXT, SCENARIO],
         outside: Outside::Any,
         reason: "results are numbers, and others show or judge them",
     },
@@ -311,7 +318,7 @@ const LAYERS: [Layer; 20] = [
     },
     Layer {
         name: TESTBED,
-        below: &[CORE, DATAPLANE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, REPORT],
+        below: &[CORE, WIRE, DATAPLANE, FABRIC, SIM, TEXT, FIGURES, SCENARIO, RUN, REPORT],
         outside: Outside::Any,
         reason: "it is real frames, held against a run and no campaigns",
     },

@@ -295,7 +295,7 @@ impl FlowControl {
         matches!(self, GfcBuffer(_) | GfcTime(_) | GfcConceptual(_))
     }
 
-    /// Whether its messages have frames of their own on real wires, see [`crate::wire::control`].
+    /// Whether its messages have frames of their own on real wires, see `pauseless_wire::control`.
     pub fn has_frames(&self) -> bool {
         !matches!(self, FlowControl::GfcConceptual(_) | FlowControl::Outside(_))
     }

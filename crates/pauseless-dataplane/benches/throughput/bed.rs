@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pauseless_core::id::FlowId;
-use pauseless_core::wire::MacAddress;
 use pauseless_dataplane::net::{self, Namespace};
+use pauseless_wire::MacAddress;
 
 use super::role;
 

@@ -15,7 +15,6 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Discipline, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_dataplane::clock::{Clock, Pace};
 use pauseless_dataplane::config::{Common, SwitchNodeConfig};
 use pauseless_dataplane::link::packet::{self, PacketLink};
@@ -23,6 +22,7 @@ use pauseless_dataplane::link::xdp::{self, Mode, XdpLink};
 use pauseless_dataplane::link::{Link, Received};
 use pauseless_dataplane::net;
 use pauseless_dataplane::switch::SwitchNode;
+use pauseless_wire::{Envelope, MacAddress};
 
 use super::bed::{HERE, IN, OUT, THERE};
 

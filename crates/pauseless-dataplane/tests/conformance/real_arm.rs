@@ -6,15 +6,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use pauseless_core::flow_control::FlowControl;
-use pauseless_core::flow_control::cbfc::Counters;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::port::PortConfig;
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_core::wire::cnp::Cnp;
-use pauseless_core::wire::control::{self, Header};
-use pauseless_core::wire::ip::Ecn;
-use pauseless_core::wire::roce::{self, Data};
-use pauseless_core::wire::{self, Envelope, MacAddress};
 use pauseless_dataplane::config::{Common, SwitchNodeConfig};
 use pauseless_dataplane::link::packet::{Options, PacketLink};
 use pauseless_dataplane::link::{Link, Received, memory};
@@ -23,6 +17,11 @@ use pauseless_dataplane::switch::SwitchNode;
 use pauseless_dataplane::tap::{Direction, Tap};
 use pauseless_sim::config::{Reaction, Watchdog};
 use pauseless_sim::{Config, switch_config};
+use pauseless_wire::cnp::Cnp;
+use pauseless_wire::control::{self, Header};
+use pauseless_wire::ip::Ecn;
+use pauseless_wire::roce::{self, Data};
+use pauseless_wire::{Envelope, MacAddress};
 
 use super::cases::Case;
 use super::{Arm, Passing, Record, What};
@@ -227,7 +226,7 @@ fn write(passing: Passing, ports: &[PortConfig]) -> Vec<u8> {
             let far = &ports[passing.port.index()].lanes[control.class.index()].egress;
             let mut frame = vec![0; control::LEN];
             let header = Header { envelope, source };
-            let written = header.emit(&mut frame, control, Counters::of(far));
+            let written = header.emit(&mut frame, control, control::counters_of(far));
             written.expect("it has a frame");
             frame
         }
@@ -236,7 +235,7 @@ fn write(passing: Passing, ports: &[PortConfig]) -> Vec<u8> {
 
 /// What a frame says that has left by `port`.
 fn read(frame: &[u8], port: &PortConfig) -> What {
-    if wire::is_control(frame) {
+    if pauseless_wire::is_control(frame) {
         let said = control::parse(frame).expect("the switch wrote it");
         // To whoever hears it, this end is the far one.
         let scheme = |class: Class| -> Option<&FlowControl> {

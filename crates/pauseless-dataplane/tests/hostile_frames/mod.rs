@@ -4,12 +4,12 @@ use pauseless_core::flow_control::cbfc::Counters;
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::unit::Bytes;
-use pauseless_core::wire::cnp::Cnp;
-use pauseless_core::wire::control::Header;
-use pauseless_core::wire::ip::Ecn;
-use pauseless_core::wire::roce::Data;
-use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_sim::rng::{Purpose, Stream};
+use pauseless_wire::cnp::Cnp;
+use pauseless_wire::control::Header;
+use pauseless_wire::ip::Ecn;
+use pauseless_wire::roce::Data;
+use pauseless_wire::{Envelope, MacAddress};
 
 /// The longest frame, without FCS, on a link with an MTU of 9,000.
 const LONGEST: usize = 9_014;

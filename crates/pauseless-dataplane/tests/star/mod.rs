@@ -15,7 +15,6 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::software::Polling;
 use pauseless_core::switch::{Discipline, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_dataplane::config::{
     Common, HostNodeConfig, ReceivedFlow, SentFlow, SwitchNodeConfig,
 };
@@ -23,6 +22,7 @@ use pauseless_dataplane::host::HostNode;
 use pauseless_dataplane::link::{Link, Losses, Received, memory};
 use pauseless_dataplane::report::{NodeReport, PortCounters};
 use pauseless_dataplane::switch::SwitchNode;
+use pauseless_wire::{Envelope, MacAddress};
 
 pub const LINE: Rate = Rate::gbps(1);
 pub const MTU: Bytes = Bytes::new(1_500);

@@ -1,17 +1,16 @@
 //! The simulator's frames as bytes.
 
 use pauseless_core::congestion::Feedback;
-use pauseless_core::flow_control::cbfc::Counters;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Time};
-use pauseless_core::wire::ack::Ack;
-use pauseless_core::wire::cnm::Cnm;
-use pauseless_core::wire::cnp::Cnp;
-use pauseless_core::wire::ip::Ecn;
-use pauseless_core::wire::roce::Data;
-use pauseless_core::wire::{Envelope, MacAddress, control};
 use pauseless_sim::Config;
 use pauseless_sim::tap::{Direction, Seen, Spot, Tap};
+use pauseless_wire::ack::Ack;
+use pauseless_wire::cnm::Cnm;
+use pauseless_wire::cnp::Cnp;
+use pauseless_wire::ip::Ecn;
+use pauseless_wire::roce::Data;
+use pauseless_wire::{Envelope, MacAddress, control};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -159,7 +158,7 @@ impl<'c> SimulatedCapture<'c> {
                     source: MacAddress::of_port(node, port),
                 };
                 self.frame.resize(control::LEN, 0);
-                let counters = Counters::of(&lane.control);
+                let counters = control::counters_of(&lane.control);
                 return header.emit(&mut self.frame, said, counters).is_ok();
             }
         }

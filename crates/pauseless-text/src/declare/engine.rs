@@ -13,9 +13,9 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::Action;
 use pauseless_core::transport::{Finish, GoBackN, Pacing, Receiver, Recovery};
-use pauseless_core::wire::Envelope;
 use pauseless_fabric::fabric::Medium;
 use pauseless_fabric::topology::NodeKind;
+use pauseless_wire::Envelope;
 
 use crate::words;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use pauseless_core::id::{NodeId, PortId};
-use pauseless_core::wire::MacAddress;
 use pauseless_fabric::routing::Groups;
 use pauseless_sim::Config;
+use pauseless_wire::MacAddress;
 
 use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Item, Place, Section, did_you_mean};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 use pauseless_core::id::PortId;
 use pauseless_core::unit::Span;
-use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::link::Backend;
+use pauseless_wire::{Envelope, MacAddress};
 
 use super::*;
 

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use pauseless_core::unit::Span;
-use pauseless_core::wire::Envelope;
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::link::Backend;
+use pauseless_wire::Envelope;
 
 use pauseless_text::declare::{FileValue, Kind, Words};
 use pauseless_text::file::quote;

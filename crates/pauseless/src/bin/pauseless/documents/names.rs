@@ -252,7 +252,7 @@ fn wrong_cargo(words: &[&str]) -> Option<String> {
     })
 }
 
-/// Why a path such as `pauseless_core::wire` cannot be: the crate has no source or folder for the
+/// Why a path such as `pauseless_core::deadlock` cannot be: the crate has no source or folder for the
 /// module behind it, and no item of that name in its `lib.rs`.
 fn wrong_item(span: &str) -> Option<String> {
     let (name, rest) = span.split_once("::")?;
@@ -416,7 +416,7 @@ fn what_does_not_exist_is_found() {
         "switch.memory",
         "fct_us{p=99}",
         "held_ms{port}",
-        "pauseless_core::wire",
+        "pauseless_core::deadlock",
         "a.toml",
         "cargo bench -p pauseless-sim --bench fat_tree -- 8 pfc",
     ] {

@@ -3,10 +3,10 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::derive::{Derivation, Latency};
-use crate::flow_control::cbfc;
-use crate::unit::{Rate, Span};
-use crate::wire::is_control;
+use crate::is_control;
+use pauseless_core::derive::{Derivation, Latency};
+use pauseless_core::flow_control::cbfc;
+use pauseless_core::unit::{Rate, Span};
 
 fn derivation() -> Derivation {
     let latency = Latency {
@@ -73,7 +73,7 @@ fn every_message_arrives_as_it_was_sent_and_with_no_other_scheme() {
         for (at, (scheme, signal)) in schemes().into_iter().enumerate() {
             let class = Class(2);
             let control = Control { class, signal };
-            let frame = frame(envelope, control, Counters::of(&scheme));
+            let frame = frame(envelope, control, counters_of(&scheme));
             assert!(is_control(&frame));
             let said = parse(&frame).expect("it is well formed");
             for (other, (scheme, _)) in schemes().iter().enumerate() {
@@ -142,7 +142,7 @@ proptest! {
     fn what_is_cut_short_is_refused(kind in 0..6usize, length in 0..LEN) {
         let (scheme, signal) = schemes()[kind];
         let control = Control { class: Class(4), signal };
-        let frame = frame(Envelope::Private, control, Counters::of(&scheme));
+        let frame = frame(Envelope::Private, control, counters_of(&scheme));
         let is_whole = length >= HEADER + match kind { 0 | 1 => 20, 2 => 8, _ => 14 };
         let cut = parse(&frame[..length]);
         prop_assert_eq!(cut.is_ok(), is_whole, "{:?}", cut);

@@ -1,10 +1,14 @@
-//! Frames as bytes: one file per kind, each with a view of the bytes and a type for what they mean.
+#![doc = include_str!("../README.md")]
+//! There is one file per kind of frame, each with a view of the bytes and a type for what they mean.
 //!
 //! All frames are without their FCS, as interfaces and captures have them.
 //!
 //! `Packet` is a view of bytes with an accessor per field; `Repr` is what they mean, and has only
 //! what is valid. Neither allocates, and neither panics on any bytes.
 //! [`control`] is the way in and out for the messages of all flow controls.
+#![no_std]
+
+extern crate alloc;
 
 pub mod ack;
 pub mod cnm;
@@ -20,7 +24,7 @@ pub mod roce;
 
 use core::fmt;
 
-use crate::id::{FlowId, NodeId, PortId};
+use pauseless_core::id::{FlowId, NodeId, PortId};
 
 pub use ethernet::{destination, source};
 pub use ip::{class_of, mark_congestion};

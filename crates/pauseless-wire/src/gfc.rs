@@ -5,7 +5,7 @@
 //! **Source** gfc19 section 5.1.
 
 use super::{Malformed, pfc};
-use crate::id::Class;
+use pauseless_core::id::Class;
 
 /// A frame of GFC has the layout of PFC's.
 pub type Packet<T> = pfc::Packet<T>;

@@ -11,8 +11,8 @@
 use super::ip::Ecn;
 use super::roce::{CONGESTION, Headers, Packet, Way, flow_of_packet};
 use super::{MacAddress, Malformed, u32_at};
-use crate::congestion::Feedback;
-use crate::id::{Class, FlowId};
+use pauseless_core::congestion::Feedback;
+use pauseless_core::id::{Class, FlowId};
 
 const RESERVED: usize = 16;
 
@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::mark_congestion;
+    use crate::mark_congestion;
 
     fn cnp() -> Cnp {
         Cnp {

@@ -13,8 +13,8 @@
 
 use super::ethernet::{self, HEADER};
 use super::{FRAME_MIN, MacAddress, Malformed, u16_at, u64_at};
-use crate::congestion::Feedback;
-use crate::id::FlowId;
+use pauseless_core::congestion::Feedback;
+use pauseless_core::id::FlowId;
 
 /// The EtherType of the message.
 pub const ETHER_TYPE: u16 = 0x22e7;

@@ -13,8 +13,8 @@
 //! **Deviates** The standard has delimiters of the physical layer around the packet; here it is a frame.
 
 use super::{Malformed, crc, u16_at, u32_at, u64_at};
-use crate::id::Class;
-use crate::unit::Bytes;
+use pauseless_core::id::Class;
+use pauseless_core::unit::Bytes;
 
 const CREDIT: u8 = 0;
 const WIDE_CREDIT: u8 = 1;

@@ -2,7 +2,7 @@
 
 use super::ethernet::{self, IPV4, IPV6};
 use super::{Malformed, u16_at};
-use crate::id::Class;
+use pauseless_core::id::Class;
 
 /// The length of an IPv4 header without options, in bytes.
 pub const IPV4_HEADER: usize = 20;

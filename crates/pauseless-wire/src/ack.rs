@@ -11,9 +11,9 @@
 use super::ip::Ecn;
 use super::roce::{ACKNOWLEDGE, Headers, Packet, Way, flow_of_packet};
 use super::{MacAddress, Malformed};
-use crate::congestion::telemetry::Echo;
-use crate::congestion::{Feedback, Sequence};
-use crate::id::{Class, FlowId};
+use pauseless_core::congestion::telemetry::Echo;
+use pauseless_core::congestion::{Feedback, Sequence};
+use pauseless_core::id::{Class, FlowId};
 
 const AETH: usize = 4;
 

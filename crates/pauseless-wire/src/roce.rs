@@ -17,8 +17,8 @@
 use super::ethernet::{self, HEADER};
 use super::ip::{Ecn, IPV4_HEADER, Ipv4};
 use super::{MacAddress, Malformed, crc, u16_at, u32_at, u64_at};
-use crate::id::{Class, FlowId};
-use crate::unit::Bytes;
+use pauseless_core::id::{Class, FlowId};
+use pauseless_core::unit::Bytes;
 
 /// The UDP port of RoCEv2.
 //= ib-a17 17.3 port
@@ -358,8 +358,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::id::{NodeId, PortId};
-    use crate::wire::{class_of, mark_congestion};
+    use crate::{class_of, mark_congestion};
+    use pauseless_core::id::{NodeId, PortId};
 
     fn data(flow: u32, number: u64) -> Data {
         Data {

@@ -8,7 +8,7 @@
 //! **Source** IEEE 802.1Q clause 36, 802.3 annex 31B.
 
 use super::{Malformed, u16_at};
-use crate::id::Class;
+use pauseless_core::id::Class;
 
 /// The opcode of PFC.
 //= 802.1Q-2022 36.1.3 opcode

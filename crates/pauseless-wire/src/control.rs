@@ -17,11 +17,11 @@ use super::link_packet::Credit;
 use super::{Envelope, FRAME_MIN, MacAddress, Malformed, gfc, link_packet, pfc};
 use core::fmt;
 
-use crate::flow_control::cbfc::Counters;
-use crate::flow_control::gfc::Measure;
-use crate::flow_control::{Control, FlowControl, Signal};
-use crate::id::Class;
-use crate::unit::Bytes;
+use pauseless_core::flow_control::cbfc::Counters;
+use pauseless_core::flow_control::gfc::Measure;
+use pauseless_core::flow_control::{Control, FlowControl, Signal};
+use pauseless_core::id::Class;
+use pauseless_core::unit::Bytes;
 
 /// The length of every control frame without its FCS, in bytes.
 pub const LEN: usize = FRAME_MIN;
@@ -41,7 +41,7 @@ pub struct NoFrame;
 
 impl Header {
     /// Writes the frame of `control` to the first [`LEN`] bytes of `buffer`, and returns that length.
-    /// `counters` is how wide credits are on this link, see [`Counters::of`].
+    /// `counters` is how wide credits are on this link, see [`counters_of`].
     pub fn emit(
         self,
         buffer: &mut [u8],
@@ -228,22 +228,20 @@ impl Message {
     }
 }
 
+/// The width of the credits of `scheme` on the wire; any for a scheme without credits.
+pub fn counters_of(scheme: &FlowControl) -> Counters {
+    match credits(scheme) {
+        Some(false) => Counters::Iba,
+        _ => Counters::Wide,
+    }
+}
+
 /// Whether the credits of a scheme are wide; `None` if it has none.
 fn credits(scheme: &FlowControl) -> Option<bool> {
     match scheme {
         FlowControl::Cbfc(config) => Some(config.counters == Counters::Wide),
         FlowControl::GfcTime(config) => (config.measure == Measure::Credit).then_some(true),
         _ => None,
-    }
-}
-
-impl Counters {
-    /// The width of the credits of `scheme` on the wire; any for a scheme without credits.
-    pub fn of(scheme: &FlowControl) -> Counters {
-        match credits(scheme) {
-            Some(false) => Counters::Iba,
-            _ => Counters::Wide,
-        }
     }
 }
 
