@@ -319,8 +319,8 @@ const CHECK_EXAMPLES: &str = "Examples:
       examples/ib/ring4-minhop/opensm.fdbs --fix updn --out fix
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000
-  pauseless check --generate leaf-spine:leaves=4,spines=2,hosts_per_leaf=2,routing=ecmp \\
-      --failures 1 --confirm --transient --confirm-out loop.toml
+  pauseless check --generate leaf-spine:4,spines=2,hosts_per_leaf=2 \\
+      --routing ecmp --failures 1 --confirm --transient --confirm-out loop.toml
   tar c /var/tmp/ibdiagnet2 | pauseless check -
   pauseless check examples/ethernet/sonic-pod/pod-*.json \\
       examples/ethernet/sonic-pod/routes-valley/*.json
