@@ -136,7 +136,7 @@ fn nonsense_is_refused() {
         ("[timing]\nwire_loss = 2", "2 is out of range"),
         (
             "[transport]\nrecovery = \"go-back-n\"\n[entropy]\nkind = \"mixed\"",
-            "throws away what overtakes another",
+            "throws away every packet that overtakes another",
         ),
         (
             "[transport]\nreceiver = \"tolerant\"\nbits = 64",

@@ -222,7 +222,7 @@ fn bases() -> Vec<String> {
 
 /// What the schema takes and the reader refuses, because a schema cannot say it: a part of the message,
 /// and why.
-const BEYOND_SCHEMA: [(&str, &str); 24] = [
+const BEYOND_SCHEMA: [(&str, &str); 25] = [
     ("there is no node", "names of nodes follow from the topology"),
     ("there is no host", "names of hosts follow from the topology"),
     ("out of range", "a quantity is a text to a schema, and some ranges follow from other keys"),
@@ -247,6 +247,7 @@ const BEYOND_SCHEMA: [(&str, &str); 24] = [
     ("no host is listed", "a list of hosts follows from the topology"),
     ("sources are needed", "which hosts can send follows from the topology"),
     ("divides by t_low", "a relation between two keys"),
+    ("there is no window to follow", "a relation between two keys"),
 ];
 
 /// Whatever the schema refuses the reader refuses, and the other way round but for what a schema
