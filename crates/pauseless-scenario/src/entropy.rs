@@ -17,14 +17,6 @@ use pauseless_text::section;
 
 /// The name of the section.
 pub(crate) const SECTION: &str = "entropy";
-const USUAL: EntropyConfig = EntropyConfig {
-    kind: EntropyKind::Flow,
-    values: 64,
-    ring: 8,
-    freeze: Span::ms(10),
-    explore: 16,
-    seed: 0,
-};
 const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
 const VALUES: RangeInclusive<u64> = 1..=EntropyConfig::VALUES_MAX as u64;
 
@@ -36,15 +28,15 @@ section! {
         /// `"oblivious"`: all values in turn. `"bitmap"`: the same without those that were marked or lost.
         /// `"reps"`: those that came back unmarked again, else random ones. `"mixed"`: those that came
         /// back unmarked again, else as `"bitmap"`.
-        kind: EntropyKind, default USUAL.kind;
+        kind: EntropyKind, default EntropyConfig::default().kind;
         /// How many values there are, a power of two: so many paths at most.
-        values: u16, within VALUES, default USUAL.values, when Keys::is_spraying;
+        values: u16, within VALUES, default EntropyConfig::default().values, when Keys::is_spraying;
         /// With `"reps"`: how many values that came back are remembered.
-        ring: u16, within 1..=1_024, default USUAL.ring, when Keys::is_reps;
+        ring: u16, within 1..=1_024, default EntropyConfig::default().ring, when Keys::is_reps;
         /// With `"reps"`: how long after a timeout only remembered values are used, in a circle.
-        freeze: Span, within SPANS, default USUAL.freeze, when Keys::is_reps;
+        freeze: Span, within SPANS, default EntropyConfig::default().freeze, when Keys::is_reps;
         /// With `"reps"`: how many packets take random values after that.
-        explore: u16, within 0..=10_000, default USUAL.explore, when Keys::is_reps;
+        explore: u16, within 0..=10_000, default EntropyConfig::default().explore, when Keys::is_reps;
     }
 }
 
@@ -88,7 +80,7 @@ impl Keys {
             ring: self.ring.value,
             freeze: self.freeze.value,
             explore: self.explore.value,
-            ..USUAL
+            ..EntropyConfig::default()
         }
     }
 
@@ -110,7 +102,7 @@ impl Keys {
             let near = keys.values.value.next_power_of_two();
             let problem = place.problem("the number of values is no power of two");
             section.report(problem.help(format!("write values = {near}")));
-            keys.values = Filled::new(USUAL.values);
+            keys.values = Filled::new(EntropyConfig::default().values);
         }
         keys.refuse_reordering(&section, transport, &congestion.control);
         keys.need_acknowledgements(&section, congestion);
