@@ -80,8 +80,8 @@ impl Rule {
             PortChoice::AtHead if component_count == 0 => format!(
                 "Knot rule: ports are chosen anew at the head of input queues (--choose at-head), so \
                  a packet waits for any of its ports. {groups} of buffers can wait for each other in \
-                 a circle, but all of these dissolve. If packets are committed to a port when they \
-                 are queued, they do not.",
+                 a circle, but all of these dissolve. They do not where a hash chooses the port (ECMP, \
+                 HBF), or where packets are committed to one when they are queued.",
             ),
             PortChoice::AtHead => format!(
                 "Knot rule: ports are chosen anew at the head of input queues (--choose at-head), so \
